@@ -68,8 +68,8 @@ BENCH_SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/bench/su
 # The second library, where librdkafka is there. Of ext/ it has what knows no cluster in the process.
 HAS_LIVE := $(shell pkg-config --exists 'rdkafka >= 2.0.2' 2>/dev/null && echo yes)
 LIVE = $(sort $(wildcard ext/live/*.c))
-LIVE_SHARED = $(addprefix ext/,config_list.c ext_api.c ext_argument.c ext_error.c ext_hash.c ext_json.c ext_memory.c ext_owner.c ext_query_only.c ext_range.c \
-              ext_rows.c ext_schema.c ext_value.c ext_vtab.c plan_comparison.c topics/record_plan.c topics/topic_row.c)
+LIVE_SHARED = $(addprefix ext/,config_list.c ext_api.c ext_argument.c ext_error.c ext_json.c ext_memory.c ext_owner.c ext_probe.c ext_range.c \
+              ext_rows.c ext_schema.c ext_value.c ext_vtab.c topics/record_plan.c topics/topic_row.c)
 LIVE_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(LIVE) $(LIVE_SHARED))
 
 # C files that the build makes.

@@ -45,15 +45,19 @@ static void call_run(struct ext_call *call)
     struct ext_wait wait = {.timeout = NULL};
 
     call->probe = (struct ext_probe){.db = call->session->db};
+    hw_buffer_init(&call->buffer, &ext_allocator);
     do {
         call->status = HW_OK;
-        call->is_locked = false;
+        call->cluster = NULL;
+        call->buffer.size = 0;
         call->function->run(call);
-        if (call->is_locked) {
-            hw_cluster_set_interrupt(ext_cluster_locked(call->session->cluster), NULL);
+        if (call->cluster != NULL) {
+            hw_cluster_set_interrupt(call->cluster, NULL);
         }
         ext_probe_release(&call->probe);
-    } while (call->is_locked && ext_wait_unlock(call->session, &wait, &call->status, &call->error));
+    } while (call->cluster != NULL &&
+             ext_wait_unlock(call->session, &wait, &call->status, &call->error));
+    hw_buffer_release(&call->buffer);
 }
 
 /* A call as it was typed, as far as there is room. */
@@ -257,13 +261,20 @@ int64_t ext_call_optional_integer(struct ext_call *call, int index, const char *
     return ext_call_is_missing(call, index) ? missing : ext_call_integer(call, index, name);
 }
 
-int64_t ext_call_end(struct ext_call *call, int index, const char *name)
+int64_t ext_call_end(struct ext_call *call, int index, const char *name, bool or_client)
 {
     int64_t number = HW_CLUSTER_CONTROLLER;
 
-    if (call->status == HW_OK && !ext_value_is_word(call->argv[index], "controller") &&
-        !ext_value_integer(call->argv[index], &number)) {
-        ext_call_refuse_argument(call, index, name, "a broker's id or 'controller'");
+    if (call->status != HW_OK || ext_value_is_word(call->argv[index], "controller")) {
+        return number;
+    }
+    if (or_client && ext_value_is_word(call->argv[index], "client")) {
+        return HW_CLUSTER_CLIENT;
+    }
+    if (!ext_value_integer(call->argv[index], &number) || (or_client && number < 0)) {
+        ext_call_refuse_argument(call, index, name,
+                                 or_client ? "a broker's id, 'controller' or 'client'"
+                                           : "a broker's id or 'controller'");
     }
     return number;
 }
@@ -281,6 +292,14 @@ bool ext_call_optional_word(struct ext_call *call, int index, const char *name, 
         ext_call_refuse_argument(call, index, name, wanted);
     }
     return true;
+}
+
+void ext_call_options(struct ext_call *call, int index, ext_json_visit *visit, void *context)
+{
+    if (call->status == HW_OK && !ext_call_is_missing(call, index)) {
+        call->status = ext_json_walk(call->session->db, call->argv[index], "options", visit,
+                                     context, &call->error);
+    }
 }
 
 const char *ext_call_scope(struct ext_call *call, int index, int64_t *partition)
@@ -302,7 +321,8 @@ const char *ext_call_scope(struct ext_call *call, int index, int64_t *partition)
     return topic;
 }
 
-void ext_call_check_writable(struct ext_call *call)
+/* Refuse the call where the connection may only read; asked once in a statement. */
+static void check_writable(struct ext_call *call)
 {
     /* Negative: kept with the statement until it ends, and of no argument. */
     enum { EXT_CALL_AUXDATA = -0x6877 };
@@ -313,36 +333,35 @@ void ext_call_check_writable(struct ext_call *call)
     }
     call->status = ext_session_check_writable(call->session, &call->error);
     if (call->status == HW_OK) {
-        call->status = ext_session_check_query_only(call->session, &call->error);
+        call->status = ext_query_only_check(call->session->db, &call->error);
     }
     if (call->status == HW_OK) {
         sqlite3_set_auxdata(call->context, EXT_CALL_AUXDATA, (void *)(uintptr_t)may_write, NULL);
     }
 }
 
-struct hw_cluster *ext_call_lock(struct ext_call *call)
+bool ext_call_lock(struct ext_call *call)
 {
     struct ext_cluster *cluster = NULL;
-    struct hw_cluster *locked;
 
     if (has_effect(call)) {
-        ext_call_check_writable(call);
+        check_writable(call);
     }
     if (call->status == HW_OK) {
         call->status = ext_session_cluster(call->session, &cluster, &call->error);
     }
     if (call->status != HW_OK) {
-        return NULL;
+        return false;
     }
-    call->is_locked = true;
-    locked = has_effect(call) ? ext_cluster_lock_now(cluster) : ext_cluster_lock(cluster);
-    hw_cluster_set_interrupt(locked, &(struct hw_interrupt){.is_asked = ext_probe_is_interrupted,
-                                                            .context = &call->probe});
+    call->cluster = has_effect(call) ? ext_cluster_lock_now(cluster) : ext_cluster_lock(cluster);
+    hw_cluster_set_interrupt(
+        call->cluster,
+        &(struct hw_interrupt){.is_asked = ext_probe_is_interrupted, .context = &call->probe});
     if (has_effect(call) && !call->is_noted) { /* It may be tried again. */
-        hw_cluster_note_call(locked, call->typed);
+        hw_cluster_note_call(call->cluster, call->typed);
         call->is_noted = true;
     }
-    return locked;
+    return true;
 }
 
 void ext_call_return_integer(struct ext_call *call, int64_t number)
@@ -363,11 +382,11 @@ void ext_call_return_text(struct ext_call *call, const char *text)
     }
 }
 
-void ext_call_return_buffer(struct ext_call *call, struct hw_buffer *text)
+void ext_call_return_buffer(struct ext_call *call)
 {
     if (call->status == HW_OK) {
-        ext_result_text(call->context, text->size == 0 ? "" : (const char *)text->bytes,
-                        text->size);
+        ext_result_text(call->context,
+                        call->buffer.size == 0 ? "" : (const char *)call->buffer.bytes,
+                        call->buffer.size);
     }
-    hw_buffer_release(text);
 }

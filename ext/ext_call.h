@@ -7,10 +7,9 @@
  *     {
  *         const char *topic = ext_call_text(call, 0, "topic");
  *         int64_t partition = ext_call_integer(call, 1, "partition");
- *         struct hw_cluster *cluster = ext_call_lock(call);
  *         ...
- *         if (cluster != NULL) {
- *             call->status = hw_cluster_fetch(cluster, topic, partition, ..., &call->error);
+ *         if (ext_call_lock(call)) {
+ *             call->status = hw_cluster_fetch(call->cluster, topic, partition, ..., &call->error);
  *         }
  *         ext_call_return_integer(call, records);
  *     }
@@ -22,6 +21,7 @@
 #ifndef EXT_CALL_H
 #define EXT_CALL_H
 
+#include "ext/ext_json.h"
 #include "ext/ext_probe.h"
 #include "ext/ext_session.h"
 
@@ -31,20 +31,24 @@ struct ext_call {
     const struct ext_function *function;
     int argc;
     sqlite3_value **argv;
-    bool is_locked; /* The cluster's mutex is held, until the function has returned. */
-    bool is_noted;  /* In the journal. */
+    struct hw_cluster *cluster;       /* Locked, until the function has returned; NULL: not yet. */
+    bool is_noted;                    /* In the journal. */
     char typed[HW_EVENT_DETAIL_SIZE]; /* What the journal tells of it, where it has effects. */
     struct ext_probe probe;           /* Meets interrupts. */
+    struct hw_buffer buffer;          /* Scratch, empty at first; released behind the call. */
     enum hw_status status;
     struct hw_error error;
 };
+
+/* What a function does. */
+typedef void ext_call_run(struct ext_call *call);
 
 struct ext_function {
     const char *name;
     int arguments_min;
     int arguments_max;
     int flags; /* SQLITE_DIRECTONLY and the like. */
-    void (*run)(struct ext_call *call);
+    ext_call_run *run;
     const char *signature;
     const char *summary;
     const char *example;
@@ -69,23 +73,24 @@ int64_t ext_call_integer(struct ext_call *call, int index, const char *name);
 int64_t ext_call_optional_integer(struct ext_call *call, int index, const char *name,
                                   int64_t missing);
 
-/* One end of a link: a broker's id, or 'controller', which is HW_CLUSTER_CONTROLLER. */
-int64_t ext_call_end(struct ext_call *call, int index, const char *name);
+/* One end of a link: a broker's id, 'controller', which is HW_CLUSTER_CONTROLLER, or perhaps
+ * 'client', HW_CLUSTER_CLIENT. */
+int64_t ext_call_end(struct ext_call *call, int index, const char *name, bool or_client);
 
 /* Whether the optional argument is the word `word`; anything but that word and NULL is an error. */
 bool ext_call_optional_word(struct ext_call *call, int index, const char *name, const char *word);
+
+/* Options: a JSON object, each member of which is visited, or missing. */
+void ext_call_options(struct ext_call *call, int index, ext_json_visit *visit, void *context);
 
 /* topic and partition as the pump takes them: arguments `index` and the one behind it, both
  * optional, the second only with the first. Returns the topic or NULL; *partition is -1 if missing.
  */
 const char *ext_call_scope(struct ext_call *call, int index, int64_t *partition);
 
-/* The connection's cluster, locked until the function returns. NULL after any error. Evaluate
- * everything that runs SQL before it. */
-struct hw_cluster *ext_call_lock(struct ext_call *call);
-
-/* Refuse the call where the connection may only read; asked once in a statement. */
-void ext_call_check_writable(struct ext_call *call);
+/* Lock the connection's cluster, call->cluster, until the function returns. False after any error.
+ * Evaluate everything that runs SQL before it. */
+bool ext_call_lock(struct ext_call *call);
 
 /* Refuse the call with INVALID_REQUEST, unless it has failed already. */
 void ext_call_refuse(struct ext_call *call, const char *format, ...)
@@ -98,7 +103,7 @@ void ext_call_refuse_argument(struct ext_call *call, int index, const char *name
 /* The result; nothing after an error. Text is copied, and NULL is SQL NULL. */
 void ext_call_return_integer(struct ext_call *call, int64_t number);
 void ext_call_return_text(struct ext_call *call, const char *text);
-/* Text that the core has made; it is released, also after an error. */
-void ext_call_return_buffer(struct ext_call *call, struct hw_buffer *text);
+/* Text that the core has made in call->buffer. */
+void ext_call_return_buffer(struct ext_call *call);
 
 #endif /* EXT_CALL_H */

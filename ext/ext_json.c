@@ -302,45 +302,29 @@ static enum hw_status decode_hex(const struct ext_json_member *member, struct hw
                              member->name, member->json);
 }
 
-static enum hw_status add_header(struct header_walk *walk, const struct ext_json_member *member,
-                                 const uint8_t *value, int32_t value_size, struct hw_error *error)
-{
-    enum hw_status status =
-        hw_header_append(walk->headers,
-                         &(struct hw_header){.name = (const uint8_t *)member->name,
-                                             .name_size = member->name_size,
-                                             .value = value,
-                                             .value_size = value_size},
-                         error);
-
-    walk->count += status == HW_OK;
-    return status;
-}
-
 static enum hw_status visit_header(void *context, const struct ext_json_member *member,
                                    struct hw_error *error)
 {
     struct header_walk *walk = context;
+    struct hw_header header = {
+        .name = (const uint8_t *)member->name, .name_size = member->name_size, .value_size = -1};
     struct hw_buffer bytes;
-    enum hw_status status;
+    bool is_boolean = strcmp(member->type, "true") == 0 || strcmp(member->type, "false") == 0;
+    enum hw_status status = HW_OK;
 
-    if (strcmp(member->type, "null") == 0) {
-        return add_header(walk, member, NULL, -1, error);
-    }
-    if (strcmp(member->type, "true") == 0 || strcmp(member->type, "false") == 0) {
-        return add_header(walk, member, (const uint8_t *)member->type,
-                          (int32_t)strlen(member->type), error);
-    }
-    if (strcmp(member->type, "object") != 0 && strcmp(member->type, "array") != 0) {
-        return add_header(walk, member, (const uint8_t *)member->json,
-                          (int32_t)strlen(member->json), error);
-    }
     hw_buffer_init(&bytes, walk->headers->allocator);
-    status = decode_hex(member, &bytes, error);
-    if (status == HW_OK) {
-        status = add_header(walk, member, bytes.bytes == NULL ? (const uint8_t *)"" : bytes.bytes,
-                            (int32_t)bytes.size, error);
+    if (strcmp(member->type, "object") == 0 || strcmp(member->type, "array") == 0) {
+        status = decode_hex(member, &bytes, error);
+        header.value = bytes.bytes == NULL ? (const uint8_t *)"" : bytes.bytes;
+        header.value_size = (int32_t)bytes.size;
+    } else if (strcmp(member->type, "null") != 0) {
+        header.value = (const uint8_t *)(is_boolean ? member->type : member->json);
+        header.value_size = (int32_t)strlen((const char *)header.value);
     }
+    if (status == HW_OK) {
+        status = hw_header_append(walk->headers, &header, error);
+    }
+    walk->count += status == HW_OK;
     hw_buffer_release(&bytes);
     return status;
 }

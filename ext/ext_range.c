@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Each comparison becomes an interval of integers; a range is cut down to it. */
+/* Each comparison becomes an interval of integers; a range is cut down to it. And its text in a plan. */
 #include "ext/ext_range.h"
+
+#include <stddef.h>
 
 SQLITE_EXTENSION_INIT3
 
@@ -92,4 +94,42 @@ void ext_range_narrow(struct ext_range *range, int comparison, sqlite3_value *va
         break;
     }
     ext_range_clip(range, interval.first, interval.last);
+}
+
+const char *ext_comparison_text(int op)
+{
+    switch (op) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+        return "=";
+    case SQLITE_INDEX_CONSTRAINT_GT:
+        return ">";
+    case SQLITE_INDEX_CONSTRAINT_GE:
+        return ">=";
+    case SQLITE_INDEX_CONSTRAINT_LT:
+        return "<";
+    case SQLITE_INDEX_CONSTRAINT_LE:
+        return "<=";
+    default:
+        return NULL;
+    }
+}
+
+int ext_comparison_read(const char **text)
+{
+    char first = **text;
+    bool or_equal = first != '\0' && (*text)[1] == '=';
+
+    switch (first) {
+    case '=':
+        *text += 1;
+        return SQLITE_INDEX_CONSTRAINT_EQ;
+    case '>':
+        *text += or_equal ? 2 : 1;
+        return or_equal ? SQLITE_INDEX_CONSTRAINT_GE : SQLITE_INDEX_CONSTRAINT_GT;
+    case '<':
+        *text += or_equal ? 2 : 1;
+        return or_equal ? SQLITE_INDEX_CONSTRAINT_LE : SQLITE_INDEX_CONSTRAINT_LT;
+    default:
+        return 0;
+    }
 }

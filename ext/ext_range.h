@@ -30,4 +30,11 @@ void ext_range_narrow(struct ext_range *range, int comparison, sqlite3_value *va
 /* Keep what is also in [first, last]. */
 void ext_range_clip(struct ext_range *range, int64_t first, int64_t last);
 
+/* Such a comparison in the text of a plan, which xBestIndex writes and xFilter reads: ">=" and so on.
+ * NULL: a plan does not use it. */
+const char *ext_comparison_text(int op);
+
+/* Read one at *text and step behind it. Returns SQLITE_INDEX_CONSTRAINT_*; 0: there is none. */
+int ext_comparison_read(const char **text);
+
 #endif /* EXT_RANGE_H */

@@ -141,6 +141,7 @@ static enum hw_status entry_copy(const struct ext_cluster *entry,
             hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT, &disk, error);
     }
     if (status == HW_OK) {
+        disk->interrupt = options->interrupt;
         status = hw_path_join(inner, path, "cluster.state", error);
     }
     if (status == HW_OK) {
@@ -195,7 +196,8 @@ static enum hw_status entry_open(struct ext_cluster *entry,
                                       .seed = options->seed,
                                       .database_id = in_memory ? 0 : made_up_id(),
                                       .broker_count = options->broker_count,
-                                      .clock = {.now_ms = wall_now}};
+                                      .clock = {.now_ms = wall_now},
+                                      .interrupt = options->interrupt};
     enum hw_status status;
 
     if (options->adoption == NULL) {
@@ -207,6 +209,7 @@ static enum hw_status entry_open(struct ext_cluster *entry,
     status = hw_posix_store_create(&ext_allocator, HW_POSIX_STORE_DESCRIPTORS_DEFAULT,
                                    &adoption.disk, error);
     if (status == HW_OK) {
+        adoption.disk->interrupt = options->interrupt;
         status = hw_cluster_open(&made, &entry->cluster, error);
         hw_store_destroy(adoption.disk);
     }

@@ -30,6 +30,7 @@ struct ext_cluster_options {
     const char *copy_of; /* In memory: the directory that is copied into it; NULL: none. */
     const struct hw_adoption *adoption; /* In memory: brokers' directories that are; NULL: none. */
     int64_t copy_bytes_max;
+    struct hw_interrupt interrupt; /* Asked while it is opened or copied. */
 };
 
 /*

@@ -6,6 +6,8 @@
 #include "ext/ext_memory.h"
 #include "ext/ext_value.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
@@ -130,15 +132,10 @@ void ext_rows_run(struct ext_rows *rows, int64_t first, int64_t end)
 }
 
 /* The next cell is what stands in `texts` since the last one, if it is asked for. */
-static void add_text(struct ext_rows *rows, enum ext_cell_kind kind, enum hw_status status,
-                     const struct hw_error *error)
+static void add_text(struct ext_rows *rows, enum ext_cell_kind kind)
 {
     size_t at = rows->text_at;
 
-    if (status != HW_OK && rows->status == HW_OK) {
-        rows->status = status;
-        rows->error = *error;
-    }
     if (!ext_rows_wants_cell(rows)) {
         rows->texts.size = at;
         ext_rows_null(rows);
@@ -148,20 +145,51 @@ static void add_text(struct ext_rows *rows, enum ext_cell_kind kind, enum hw_sta
     add_number(rows, kind, (int64_t)at, (int64_t)(rows->text_at - at));
 }
 
-void ext_rows_json(struct ext_rows *rows, enum hw_status status, const struct hw_error *error)
+/* Whether text for the next cell is to be kept. */
+static bool keeps_text(const struct ext_rows *rows)
 {
-    add_text(rows, EXT_CELL_JSON, status, error);
+    return rows->status == HW_OK && ext_rows_wants_cell(rows);
+}
+
+void ext_rows_append(struct ext_rows *rows, const char *format, ...)
+{
+    char piece[EXT_ROWS_PIECE_SIZE];
+    va_list args;
+
+    if (keeps_text(rows)) {
+        va_start(args, format);
+        (void)vsnprintf(piece, sizeof piece, format, args);
+        va_end(args);
+        rows->status = hw_buffer_append(&rows->texts, piece, strlen(piece), &rows->error);
+    }
+}
+
+void ext_rows_append_string(struct ext_rows *rows, const void *bytes, size_t size)
+{
+    if (keeps_text(rows)) {
+        rows->status = hw_json_append_string(&rows->texts, bytes, size, &rows->error);
+    }
+}
+
+void ext_rows_note(struct ext_rows *rows, enum hw_status status, const struct hw_error *error)
+{
+    if (status != HW_OK && rows->status == HW_OK) {
+        rows->status = status;
+        rows->error = *error;
+    }
+}
+
+void ext_rows_json(struct ext_rows *rows)
+{
+    add_text(rows, EXT_CELL_JSON);
 }
 
 void ext_rows_text_size(struct ext_rows *rows, const char *text, size_t size)
 {
-    struct hw_error error;
-    enum hw_status status = HW_OK;
-
-    if (ext_rows_wants_cell(rows)) {
-        status = hw_buffer_append(&rows->texts, text, size, &error);
+    if (keeps_text(rows)) {
+        rows->status = hw_buffer_append(&rows->texts, text, size, &rows->error);
     }
-    add_text(rows, EXT_CELL_TEXT, status, &error);
+    add_text(rows, EXT_CELL_TEXT);
 }
 
 void ext_rows_text(struct ext_rows *rows, const char *text)
@@ -188,52 +216,6 @@ void ext_rows_brokers(struct ext_rows *rows, const struct hw_broker_list *list)
 size_t ext_rows_count(const struct ext_rows *rows)
 {
     return rows->cell_count / (size_t)rows->column_count;
-}
-
-int64_t ext_rows_repeats(const struct ext_rows *rows, size_t row)
-{
-    const struct ext_cell *cells = &rows->cells[row * (size_t)rows->column_count];
-
-    for (int i = 0; i < rows->column_count; i++) {
-        if (cells[i].kind == EXT_CELL_RUN) {
-            return cells[i].size;
-        }
-    }
-    return 1;
-}
-
-void ext_rows_result(const struct ext_rows *rows, size_t row, int column, sqlite3_context *context)
-{
-    ext_rows_result_of(rows, row, 0, column, context);
-}
-
-void ext_rows_result_of(const struct ext_rows *rows, size_t row, int64_t repeat, int column,
-                        sqlite3_context *context)
-{
-    const struct ext_cell *cell = &rows->cells[row * (size_t)rows->column_count + (size_t)column];
-
-    switch (cell->kind) {
-    case EXT_CELL_NULL:
-        break;
-    case EXT_CELL_INTEGER:
-        sqlite3_result_int64(context, cell->of.number);
-        break;
-    case EXT_CELL_REAL:
-        sqlite3_result_double(context, cell->of.real);
-        break;
-    case EXT_CELL_RUN:
-        sqlite3_result_int64(context, cell->of.number + repeat);
-        break;
-    case EXT_CELL_JSON:
-        sqlite3_result_text64(context, (const char *)rows->texts.bytes + cell->of.number,
-                              (sqlite3_uint64)cell->size, SQLITE_TRANSIENT, SQLITE_UTF8);
-        break;
-    case EXT_CELL_TEXT:
-        ext_result_text(context,
-                        cell->size == 0 ? "" : (const char *)rows->texts.bytes + cell->of.number,
-                        (size_t)cell->size);
-        break;
-    }
 }
 
 uint64_t ext_rows_hash(const struct ext_rows *rows, size_t row, int64_t repeat, uint64_t columns)
@@ -264,8 +246,10 @@ uint64_t ext_rows_hash(const struct ext_rows *rows, size_t row, int64_t repeat, 
 void ext_rows_cursor_begin(struct ext_rows_cursor *cursor, int column_count,
                            const struct ext_rows_filter *filter)
 {
+    static const struct ext_rows_filter everything = {.topic = NULL};
+
     ext_rows_release(&cursor->rows);
-    ext_rows_init(&cursor->rows, column_count, filter);
+    ext_rows_init(&cursor->rows, column_count, filter == NULL ? &everything : filter);
     cursor->at = 0;
     cursor->repeat = 0;
 }
@@ -277,11 +261,24 @@ int ext_rows_cursor_close(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
+/* How many rows the row at place `row` stands for. */
+static int64_t rows_repeats(const struct ext_rows *rows, size_t row)
+{
+    const struct ext_cell *cells = &rows->cells[row * (size_t)rows->column_count];
+
+    for (int i = 0; i < rows->column_count; i++) {
+        if (cells[i].kind == EXT_CELL_RUN) {
+            return cells[i].size;
+        }
+    }
+    return 1;
+}
+
 int ext_rows_cursor_next(sqlite3_vtab_cursor *base)
 {
     struct ext_rows_cursor *cursor = (struct ext_rows_cursor *)base;
 
-    if (++cursor->repeat >= ext_rows_repeats(&cursor->rows, cursor->at)) {
+    if (++cursor->repeat >= rows_repeats(&cursor->rows, cursor->at)) {
         cursor->at++;
         cursor->repeat = 0;
     }
@@ -298,8 +295,32 @@ int ext_rows_cursor_eof(sqlite3_vtab_cursor *base)
 int ext_rows_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct ext_rows_cursor *cursor = (const struct ext_rows_cursor *)base;
+    const struct ext_rows *rows = &cursor->rows;
+    const struct ext_cell *cell =
+        &rows->cells[cursor->at * (size_t)rows->column_count + (size_t)column];
 
-    ext_rows_result_of(&cursor->rows, cursor->at, cursor->repeat, column, context);
+    switch (cell->kind) {
+    case EXT_CELL_NULL:
+        break;
+    case EXT_CELL_INTEGER:
+        sqlite3_result_int64(context, cell->of.number);
+        break;
+    case EXT_CELL_REAL:
+        sqlite3_result_double(context, cell->of.real);
+        break;
+    case EXT_CELL_RUN:
+        sqlite3_result_int64(context, cell->of.number + cursor->repeat);
+        break;
+    case EXT_CELL_JSON:
+        sqlite3_result_text64(context, (const char *)rows->texts.bytes + cell->of.number,
+                              (sqlite3_uint64)cell->size, SQLITE_TRANSIENT, SQLITE_UTF8);
+        break;
+    case EXT_CELL_TEXT:
+        ext_result_text(context,
+                        cell->size == 0 ? "" : (const char *)rows->texts.bytes + cell->of.number,
+                        (size_t)cell->size);
+        break;
+    }
     return SQLITE_OK;
 }
 

@@ -84,23 +84,21 @@ void ext_rows_run(struct ext_rows *rows, int64_t first, int64_t end);
 void ext_rows_text(struct ext_rows *rows, const char *text);
 void ext_rows_text_if_any(struct ext_rows *rows, const char *text); /* "" is SQL NULL too. */
 void ext_rows_text_size(struct ext_rows *rows, const char *text, size_t size);
-/* The JSON that the caller has appended to `texts` since the cell before, and how that went. */
-void ext_rows_json(struct ext_rows *rows, enum hw_status status, const struct hw_error *error);
+/* The JSON that was appended to `texts` since the cell before: formatted in pieces of less than
+ * EXT_ROWS_PIECE_SIZE bytes, as strings with their quotes, or by a function of the core, which tells
+ * how that went. */
+enum { EXT_ROWS_PIECE_SIZE = 256 };
+void ext_rows_append(struct ext_rows *rows, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void ext_rows_append_string(struct ext_rows *rows, const void *bytes, size_t size);
+void ext_rows_note(struct ext_rows *rows, enum hw_status status, const struct hw_error *error);
+void ext_rows_json(struct ext_rows *rows);
 void ext_rows_brokers(struct ext_rows *rows, const struct hw_broker_list *list);
 
 size_t ext_rows_count(const struct ext_rows *rows);
 
-/* How many rows the row at place `row` stands for. */
-int64_t ext_rows_repeats(const struct ext_rows *rows, size_t row);
-
-/* A cell as the result; of the rows that the one at place `row` stands for, the one at `repeat`, or
- * the first. */
-void ext_rows_result_of(const struct ext_rows *rows, size_t row, int64_t repeat, int column,
-                        sqlite3_context *context);
-void ext_rows_result(const struct ext_rows *rows, size_t row, int column, sqlite3_context *context);
-
-/* A hash of the cells of the columns whose bits are set, of the row that ext_rows_result_of() has.
- */
+/* A hash of the cells of the columns whose bits are set, of the row at place `row`: of those that it
+ * stands for, the one at `repeat`. */
 uint64_t ext_rows_hash(const struct ext_rows *rows, size_t row, int64_t repeat, uint64_t columns);
 
 /* A scan of rows that were all made when it began, and what a driver of such needs of a cursor's
@@ -112,7 +110,7 @@ struct ext_rows_cursor {
     int64_t repeat; /* Of the row at that place. */
 };
 
-/* Begin at the first row, of which there is none yet. */
+/* Begin at the first row, of which there is none yet. No filter: every row is asked for. */
 void ext_rows_cursor_begin(struct ext_rows_cursor *cursor, int column_count,
                            const struct ext_rows_filter *filter);
 int ext_rows_cursor_close(sqlite3_vtab_cursor *cursor);

@@ -44,14 +44,13 @@ int ext_schema_find_equality(const struct ext_schema *schema, const char *name,
                              sqlite3_index_info *info, bool *waits);
 
 /* Columns that several tables have. */
-#define EXT_COLUMN_TOPIC                                                                           \
+#define EXT_COLUMN(column, type_of, line)                                                          \
     {                                                                                              \
-        "topic", "TEXT", "the topic's name"                                                        \
+        .name = (column), .type = (type_of), .summary = (line)                                     \
     }
-#define EXT_COLUMN_PARTITION                                                                       \
-    {                                                                                              \
-        "partition", "INTEGER", "the partition's number"                                           \
-    }
+#define EXT_COLUMN_TOPIC         EXT_COLUMN("topic", "TEXT", "the topic's name")
+#define EXT_COLUMN_PARTITION     EXT_COLUMN("partition", "INTEGER", "the partition's number")
+#define EXT_COLUMNS_OF_PARTITION EXT_COLUMN_TOPIC, EXT_COLUMN_PARTITION
 
 /* The columns of a record in a log, whoever may see it: those that hw_log and kafka_log share. */
 #define EXT_COLUMNS_OF_RECORD                                                                      \
@@ -96,8 +95,6 @@ int ext_schema_find_equality(const struct ext_schema *schema, const char *name,
 enum { EXT_BATCH_COLUMN_COUNT = 17 };
 
 #define EXT_COLUMN_BYTES_OF_BATCH                                                                  \
-    {                                                                                              \
-        "bytes", "BLOB HIDDEN", "the batch as it lies in the file, for produce_batch()"            \
-    }
+    EXT_COLUMN("bytes", "BLOB HIDDEN", "the batch as it lies in the file, for produce_batch()")
 
 #endif /* EXT_SCHEMA_H */

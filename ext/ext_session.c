@@ -3,7 +3,6 @@
 #include "ext/ext_session.h"
 
 #include "ext/ext_error.h"
-#include "ext/ext_query_only.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,6 +178,26 @@ static bool reads_only(const struct ext_session *session, const char *directory)
            (session->is_restricted || (session->is_read_only && !hw_posix_may_write(directory)));
 }
 
+/* SQLite forgets an interrupt when a statement begins while none runs, as where one is prepared that
+ * needs the cluster: so one runs until the cluster is open. */
+static enum hw_status open_cluster(sqlite3 *db, struct ext_cluster_options *options,
+                                   struct ext_cluster **cluster, struct hw_error *error)
+{
+    struct ext_probe probe = {.db = db};
+    sqlite3_stmt *running = NULL;
+    enum hw_status status;
+
+    if (sqlite3_prepare_v2(db, "SELECT 1", -1, &running, NULL) == SQLITE_OK) {
+        (void)sqlite3_step(running);
+    }
+    options->interrupt =
+        (struct hw_interrupt){.is_asked = ext_probe_is_interrupted, .context = &probe};
+    status = ext_registry_open(options, cluster, error);
+    ext_probe_release(&probe);
+    (void)sqlite3_finalize(running);
+    return status;
+}
+
 enum hw_status ext_session_cluster(struct ext_session *session, struct ext_cluster **cluster,
                                    struct hw_error *error)
 {
@@ -194,7 +213,7 @@ enum hw_status ext_session_cluster(struct ext_session *session, struct ext_clust
         status = options_of_database(session->db, &options, path, error);
         options.is_reader = status == HW_OK && reads_only(session, options.directory);
         if (status == HW_OK) {
-            status = ext_registry_open(&options, &session->cluster, error);
+            status = open_cluster(session->db, &options, &session->cluster, error);
         }
         if (status == HW_OK && !session->is_read_only) {
             decide_topics(session);
@@ -238,12 +257,6 @@ enum hw_status ext_session_check_writable(const struct ext_session *session, str
                                      : "this user may only read the cluster's directory");
     }
     return HW_OK;
-}
-
-enum hw_status ext_session_check_query_only(const struct ext_session *session,
-                                            struct hw_error *error)
-{
-    return ext_query_only_check(session->db, error);
 }
 
 enum hw_status ext_session_check_readable(const struct ext_session *session, const char *path,
@@ -353,7 +366,7 @@ enum hw_status ext_session_attach(struct ext_session *session,
         wanted.directory = path;
     }
     if (status == HW_OK) {
-        status = ext_registry_open(&wanted, &cluster, error);
+        status = open_cluster(session->db, &wanted, &cluster, error);
     }
     if (status == HW_OK) {
         status = check_options(cluster, options, error);

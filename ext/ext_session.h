@@ -65,11 +65,6 @@ enum hw_status ext_session_check_decided(struct ext_session *session, struct hw_
 enum hw_status ext_session_check_writable(const struct ext_session *session,
                                           struct hw_error *error);
 
-/* The same for PRAGMA query_only, which SQLite applies to its own statements but not to functions.
- * Errors: also HW_INTERRUPTED. */
-enum hw_status ext_session_check_query_only(const struct ext_session *session,
-                                            struct hw_error *error);
-
 /* Whether the file or directory may be read by a table over real files. Errors: HW_REFUSED with
  * INVALID_REQUEST; HW_NO_MEMORY. */
 enum hw_status ext_session_check_readable(const struct ext_session *session, const char *path,

@@ -3,7 +3,7 @@
 #include "ext/ext_token.h"
 
 #include "ext/ext_error.h"
-#include "ext/ext_query_only.h"
+#include "ext/ext_probe.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -232,10 +232,8 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 static int table_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text, int argc,
                         sqlite3_value **argv)
 {
-    static const struct ext_rows_filter everything = {.topic = NULL};
-
     (void)plan, (void)text, (void)argc, (void)argv;
-    ext_rows_cursor_begin((struct ext_rows_cursor *)cursor, 1, &everything);
+    ext_rows_cursor_begin((struct ext_rows_cursor *)cursor, 1, NULL);
     return SQLITE_OK;
 }
 

@@ -56,4 +56,11 @@ int ext_vtab_connect(sqlite3 *db, void *client, int argc, const char *const *arg
 int ext_vtab_disconnect(sqlite3_vtab *vtab);
 int ext_vtab_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor);
 
+/* These, and those of a cursor that begins with a struct ext_rows_cursor, among a driver's methods. */
+#define EXT_VTAB_METHODS                                                                           \
+    .xConnect = ext_vtab_connect, .xDisconnect = ext_vtab_disconnect, .xOpen = ext_vtab_open
+#define EXT_VTAB_ROWS_METHODS                                                                      \
+    EXT_VTAB_METHODS, .xClose = ext_rows_cursor_close, .xNext = ext_rows_cursor_next,              \
+                      .xEof = ext_rows_cursor_eof, .xColumn = ext_rows_cursor_column
+
 #endif /* EXT_VTAB_H */

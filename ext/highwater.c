@@ -6,19 +6,51 @@
  *     CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);
  *     SELECT name, signature FROM hw_help;
  *
- * Functions are listed in functions.c, tables in modules.c. No rule of replication is
+ * Functions are listed in functions.c, tables in ext_module_at(). No rule of replication is
  * decided in ext/: a function turns SQL values into one call of the core, and its answer into a SQL
  * value.
  */
 #include "ext/ext_session.h"
+#include "ext/ext_transaction.h"
 #include "ext/ext_version.h"
 #include "ext/ext_vtab.h"
+#include "ext/files/vtab_kafka_scan.h"
+#include "ext/files/vtab_kafka_table.h"
 #include "ext/functions/functions.h"
-#include "ext/modules.h"
+#include "ext/tables/tables.h"
+#include "ext/topics/vtab_topic.h"
 
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
+
+/* Those that are no rows of a list. */
+static const struct ext_schema *const tables_single[] = {&vtab_topic_schema, &vtab_log_schema,
+                                                         &vtab_batches_schema, &vtab_explore_schema,
+                                                         &ext_transaction_schema};
+
+enum { TABLES_SINGLE_COUNT = sizeof tables_single / sizeof tables_single[0] };
+
+const struct ext_schema *ext_module_at(size_t number)
+{
+    if (number < ext_table_count) {
+        return &ext_tables[number].schema;
+    }
+    number -= ext_table_count;
+    if (number < TABLES_SINGLE_COUNT) {
+        return tables_single[number];
+    }
+    number -= TABLES_SINGLE_COUNT;
+    if (number < kafka_scan_table_count) {
+        return &kafka_scan_tables[number].schema;
+    }
+    number -= kafka_scan_table_count;
+    if (number < kafka_table_count) {
+        return &kafka_tables[number].schema;
+    }
+    number -= kafka_table_count;
+    return number < kafka_internal_table_count ? &kafka_internal_tables[number].schema : NULL;
+}
 
 static void unregister_all(sqlite3 *db)
 {
@@ -159,22 +191,23 @@ ENTRY_POINT int sqlite3_highwater_init(sqlite3 *db, char **message,
 ENTRY_POINT int sqlite3_highwater_readonly_init(sqlite3 *db, char **message,
                                                 const sqlite3_api_routines *api);
 
-int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
+static int enter(sqlite3 *db, char **message, const sqlite3_api_routines *api, bool is_restricted)
 {
     if (host_version(api) < EXT_SQLITE_OLDEST) {
         return refuse_old_sqlite(message, api);
     }
     ext_api_use(api);
-    return load(db, message, false);
+    return load(db, message, is_restricted);
+}
+
+int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
+{
+    return enter(db, message, api, false);
 }
 
 /* For hosts that run other people's SQL, such as a web server: nothing that has an effect is there,
  * and kafka_ tables read below the folder that the environment variable HIGHWATER_ROOT names. */
 int sqlite3_highwater_readonly_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
 {
-    if (host_version(api) < EXT_SQLITE_OLDEST) {
-        return refuse_old_sqlite(message, api);
-    }
-    ext_api_use(api);
-    return load(db, message, true);
+    return enter(db, message, api, true);
 }

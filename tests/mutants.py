@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """
 Which rules of the core could be wrong without a test that notices? Makes small changes to it, one at a time (an
-operator, a constant, a call or an assignment less), runs the core tests, then the stories of tests/golden, and
-prints the changes that none of them noticed: each is a missing test, code that nothing needs, or a change of no meaning.
+operator, a constant, a call or an assignment less), runs the core tests, then the stories of tests/golden, then the SQL
+tests, and prints the changes that none of them noticed: each is a missing test, code that nothing needs, or a change of
+no meaning.
 
 usage: tests/mutants.py [--count 200] [--minutes N] [--seed 1] [--jobs 2] [--build build/mutants] [FILE or FOLDER of core ...]
 
@@ -34,14 +35,14 @@ def bodies(source):
         yield match.span()
 
 
-def asserted(source):
-    """Where assertions stand: they are no rule, but a check of one."""
-    return [match.span() for match in re.finditer(r"^ +HW_ASSERT\(.*?;$", source, re.M | re.S)]
+def no_rules(source):
+    """Where assertions stand, which check a rule and are none, and how much room a text gets."""
+    return [match.span() for match in re.finditer(r"^ +(?:HW_ASSERT\(|char \w+\[).*?;$", source, re.M | re.S)]
 
 
 def mutants_of(path):
     source = pathlib.Path(path).read_text()
-    left_out = asserted(source)
+    left_out = no_rules(source)
     found = []
     for start, end in bodies(source):
         for match in STATEMENT.finditer(source, start, end):
@@ -77,29 +78,28 @@ class Bench:
         self.build = build
         self.end = time.monotonic() + 60 * minutes
         self.compile = [compiler, "-std=c11", "-fPIC", "-w", "-O1", "-I."]
+        self.sql_tests = [f"{build}/{pathlib.Path(s).stem}" for s in sorted(glob.glob("tests/test_sql_*.c"))]
         subprocess.run(["make", "-s", f"BUILD={build}", "OPT=-O1", "CFLAGS=-fvisibility=default", f"-j{os.cpu_count()}",
-                        "core-programs", "all", f"{build}/golden_sql"], check=True)
+                        "core-programs", "all", f"{build}/golden_sql", *self.sql_tests], check=True)
         self.objects = sorted(glob.glob(f"{build}/core/**/*.o", recursive=True)) + glob.glob(f"{build}/generated/*.o")
         self.compiler = compiler
         self.link(f"{build}/libcore.so", self.objects)
         ext = [o for o in sorted(glob.glob(f"{build}/ext/**/*.o", recursive=True)) if "/live/" not in o]
-        self.extension = f"{build}/shared/highwater.so"
-        os.makedirs(f"{build}/shared", exist_ok=True)
+        self.extension = f"{build}/highwater.so"  # Where the SQL tests look for it.
         self.link(self.extension, [*ext, f"{build}/libcore.so"])
-        support = [o for o in sorted(glob.glob(f"{build}/tests/support_*.o")) if "support_sql" not in o]
         self.tests, self.late = {}, {}
         for source in sorted(glob.glob("tests/test_*.c")):
             name = pathlib.Path(source).stem
-            if not os.path.exists(f"{build}/{name}") or "__wrap_" in pathlib.Path(source).read_text():
+            if re.match("test_(sql|live)_", name) or "__wrap_" in pathlib.Path(source).read_text():
                 continue  # One that breaks rules itself can do so in a program that holds the core only.
             program = f"{build}/shared_{name}"
-            parts = [f"{build}/tests/{name}.o", *support]
+            parts = [f"{build}/tests/{name}.o", f"{build}/support.a"]
             if not os.path.exists(program) or newest(parts) > newest([program]):
                 subprocess.run([compiler, "-o", program, *parts, f"{build}/libcore.so", "-lcmocka", *CODECS], check=True)
             took = self.time(program, newest([program, *self.objects]))
             is_late = took > SLOW_SECONDS or re.search("walk|model|fault", name)
             (self.late if is_late else self.tests)[name] = took
-        self.stories = sorted(glob.glob("tests/golden/*.test"))
+        self.stories = [f"{build}/golden_sql", self.extension, *sorted(glob.glob("tests/golden/*.test"))]
 
     def time(self, program, version):
         """How long the program takes, which is noted until something of it is built again."""
@@ -138,7 +138,7 @@ class Bench:
         return None
 
     def judge(self, number, mutant):
-        """What became of it: "not C", "no time", the name of the test that noticed it, or None."""
+        """What became of it: "not C", "no time", the name of the test or the kind of tests that noticed it, or None."""
         if time.monotonic() > self.end:
             return "no time"
         folder = f"{self.build}/{number}"
@@ -152,10 +152,10 @@ class Bench:
             own = f"{self.build}/{mutant.path[:-2]}.o"
             library = f"{folder}/libcore.so"
             self.link(library, [f"{folder}/changed.o" if o == own else o for o in self.objects])
-            stories = [f"{self.build}/golden_sql", self.extension, *self.stories]
             return self.noticed_by(self.tests, mutant, library) or \
-                (None if self.passes(stories, library, 300) else "golden") or \
-                self.noticed_by(self.late, mutant, library)
+                (None if self.passes(self.stories, library, 300) else "the stories alone") or \
+                self.noticed_by(self.late, mutant, library) or \
+                (None if all(self.passes([test], library, 300) for test in self.sql_tests) else "a SQL test alone")
         finally:
             subprocess.run(["rm", "-rf", folder])
 
@@ -183,7 +183,7 @@ def main():
             elif end in ("not C", "no time"):
                 left_out[end] += 1
             else:
-                noticed["the stories alone" if end == "golden" else "a core test"] += 1
+                noticed[end if end.endswith(" alone") else "a core test"] += 1
     tried = len(chosen) - sum(left_out.values())
     print(f"{tried} of {len(candidates)} possible changes: " +
           ", ".join(f"{count} noticed by {who}" for who, count in sorted(noticed.items())) +

@@ -68,19 +68,19 @@ static void tell_all(struct test_controller *t, hw_broker_id_t id, test_event *e
 
 void test_controller_fence(struct test_controller *t, hw_broker_id_t id)
 {
-    hw_controller_set_fenced(&t->controller, id, true);
+    hw_controller_registration(&t->controller, id)->fenced = true;
     tell_all(t, id, hw_controller_broker_fenced);
 }
 
 void test_controller_unfence(struct test_controller *t, hw_broker_id_t id)
 {
-    hw_controller_set_fenced(&t->controller, id, false);
+    hw_controller_registration(&t->controller, id)->fenced = false;
     tell_all(t, id, hw_controller_broker_unfenced);
 }
 
 void test_controller_shut_down(struct test_controller *t, hw_broker_id_t id)
 {
-    hw_controller_set_in_controlled_shutdown(&t->controller, id, true);
+    hw_controller_registration(&t->controller, id)->in_controlled_shutdown = true;
     tell_all(t, id, hw_controller_broker_shutting_down);
 }
 

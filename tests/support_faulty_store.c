@@ -21,7 +21,6 @@ struct faulty_file {
     struct faulty_store *store;
     struct hw_faulty_record *record;
     struct hw_file *inner;
-    bool is_writable;
 };
 
 enum call_kind { CALL_READS, CALL_CHANGES };
@@ -100,7 +99,7 @@ static enum hw_status faulty_read_at(struct hw_file *base, int64_t position, voi
 static enum hw_status write_through(struct faulty_file *file, int64_t position, const void *bytes,
                                     size_t size, struct hw_error *error)
 {
-    if (file->is_writable && size > 0) {
+    if (size > 0) {
         enum hw_status status = hw_faulty_record_note(&file->store->records, file->record,
                                                       file->inner, position, bytes, size, error);
 
@@ -148,15 +147,10 @@ static enum hw_status faulty_size(struct hw_file *base, int64_t *size_bytes, str
 static enum hw_status truncate_through(struct faulty_file *file, int64_t size_bytes,
                                        struct hw_error *error)
 {
-    if (file->is_writable) {
-        enum hw_status status = hw_faulty_record_note(&file->store->records, file->record,
-                                                      file->inner, size_bytes, NULL, 0, error);
+    enum hw_status status = hw_faulty_record_note(&file->store->records, file->record, file->inner,
+                                                  size_bytes, NULL, 0, error);
 
-        if (status != HW_OK) {
-            return status;
-        }
-    }
-    return hw_file_truncate(file->inner, size_bytes, error);
+    return status == HW_OK ? hw_file_truncate(file->inner, size_bytes, error) : status;
 }
 
 static enum hw_status faulty_truncate(struct hw_file *base, int64_t size_bytes,
@@ -245,7 +239,7 @@ static enum hw_status faulty_open(struct hw_store *base, const char *path, enum 
     }
     file->base.methods = &faulty_file_methods;
     file->store = store;
-    file->is_writable = mode != HW_OPEN_READ;
+    file->base.is_writable = mode != HW_OPEN_READ;
     file->record = hw_faulty_record_get(&store->records, path);
     status = file->record == NULL ? hw_error_no_memory(error, "the record of a file")
                                   : open_inner(file, path, mode, error);

@@ -2,7 +2,7 @@
 #include "tests/support_log.h"
 
 #include "core/io/memory_store.h"
-#include "core/record/compressed_batch.h"
+#include "core/record/codec.h"
 #include "tests/support_config.h"
 
 #include <stdio.h>
@@ -341,8 +341,8 @@ static void expect_record_at(struct test_log *t, const struct hw_record *record,
                     (long long)batch.base_offset);
         _fail(file, line);
     }
-    status = hw_log_offset_for_timestamp(t->log, record->timestamp, INT64_MAX, &offset, &timestamp,
-                                         &t->error);
+    status = hw_log_offset_for_timestamp(t->log, record->timestamp, INT64_MAX, true, &offset,
+                                         &timestamp, &t->error);
     test_expect_ok(t, status, file, line);
     if (offset < 0 || offset > record->offset || timestamp < record->timestamp) {
         print_error("time %lld is found at offset %lld, not at %lld\n",

@@ -28,11 +28,12 @@ void test_expect_change(const struct test_change *t, const char *text, bool uncl
     struct hw_partition_record record = t->record;
     bool was_unclean;
 
-    if (!hw_partition_change_apply(&t->change, &record, &was_unclean)) {
+    if (!hw_partition_change_apply(&t->change, &record)) {
         print_error("nothing changed\n");
         _fail(file, line);
     }
     test_expect_partition_record(&record, text, file, line);
+    was_unclean = record.unclean_epoch > t->record.unclean_epoch;
     if (was_unclean != unclean) {
         print_error("the election was %s\n", was_unclean ? "unclean" : "clean");
         _fail(file, line);
@@ -44,7 +45,7 @@ void test_expect_no_change(const struct test_change *t, const char *file, int li
     char text[TEST_RECORD_TEXT_SIZE];
     struct hw_partition_record record = t->record;
 
-    if (hw_partition_change_apply(&t->change, &record, NULL)) {
+    if (hw_partition_change_apply(&t->change, &record)) {
         print_error("something changed\n");
         _fail(file, line);
     }

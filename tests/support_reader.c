@@ -2,7 +2,7 @@
 #include "tests/support_reader.h"
 
 #include "core/base/bytes.h"
-#include "core/record/compressed_batch.h"
+#include "core/record/codec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -192,9 +192,8 @@ void append_shape(struct test_reader *f, const struct test_shape *shape, int gap
     hw_batch_encode(f->bytes.bytes, &batch);
     assert_int_equal(hw_batch_parse(f->bytes.bytes, f->bytes.size, &batch), HW_BATCH_OK);
     f->packed.size = 0;
-    assert_ok(hw_batch_recompress(f->bytes.bytes, &batch, shape->codec,
-                                  hw_codec_level_default(shape->codec), 1 << 20, &f->packed,
-                                  &error));
+    assert_ok(
+        hw_batch_recompress(f->bytes.bytes, &batch, shape->codec, 1 << 20, &f->packed, &error));
     assert_ok(hw_log_append_as_follower(f->log, f->packed.bytes, f->packed.size, 0, &info, &error));
     assert_int_equal(hw_log_end(f->log), last + 1);
     for (size_t i = first_item; i < f->count; i++) {

@@ -216,8 +216,8 @@ void test_replicas_follow(struct test_replicas *t, hw_broker_id_t broker, hw_bro
     record->leader = leader;
     record->leader_epoch = leader_epoch;
     record->partition_epoch = partition_epoch;
-    hw_replica_become_follower(replica, record, t->partition.variant->starts_truncating,
-                               &t->changed);
+    t->changed =
+        hw_replica_become_follower(replica, record, t->partition.variant->starts_truncating);
     check(t);
 }
 
@@ -238,7 +238,7 @@ static void append_bytes(struct test_replicas *t, struct hw_buffer *bytes, int32
     struct hw_step step = test_replicas_step(t);
 
     must(t, hw_waiting_reserve(leader, 1, &t->error));
-    t->status = hw_replica_append(leader, t->now_ms, &t->settings, &request, &info, &t->error);
+    t->status = hw_replica_append(leader, t->now_ms, &request, &info, &t->error);
     if (t->status == HW_OK) {
         t->info = info;
         if (acks == -1) {
@@ -288,8 +288,8 @@ void test_replicas_send(struct test_replicas *t, const struct hw_fetch_request *
                         enum hw_fetch_attempt attempt)
 {
     hw_buffer_release(&t->response.records);
-    must(t, hw_replica_answer_fetch(test_replicas_get(t, 1), t->now_ms, &t->settings, request,
-                                    attempt, &t->response, &t->error));
+    must(t, hw_replica_answer_fetch(test_replicas_get(t, 1), t->now_ms, request, attempt,
+                                    &t->response, &t->error));
     check(t);
 }
 
@@ -308,9 +308,8 @@ static void answer_proposal(struct test_replicas *t,
 {
     struct hw_replica *leader = test_replicas_get(t, 1);
 
-    t->changed =
-        hw_replica_apply_proposal_answer(leader, t->now_ms, &t->settings, &t->proposal, response);
-    hw_waiting_check(leader, t->now_ms, &t->settings);
+    t->changed = hw_replica_apply_proposal_answer(leader, t->now_ms, &t->proposal, response);
+    hw_waiting_check(leader, t->now_ms);
     check(t);
 }
 
@@ -356,10 +355,10 @@ void test_replicas_answered(struct test_replicas *t, hw_broker_id_t broker,
     if (answer.broken_byte > 0) {
         response.records.bytes[answer.broken_byte] ^= 1;
     }
-    assert_true(hw_replica_build_fetch(follower, broker, &t->settings,
-                                       t->partition.variant->sends_epochs, &request));
-    t->status = hw_replica_apply_fetch(follower, t->now_ms, &t->settings, &request, &response,
-                                       &t->records, &t->out_of_range, &t->error);
+    assert_true(
+        hw_replica_build_fetch(follower, broker, t->partition.variant->sends_epochs, &request));
+    t->status =
+        hw_replica_apply_fetch(follower, t->now_ms, &request, &response, &t->records, &t->error);
     hw_buffer_release(&response.records);
     check(t);
 }

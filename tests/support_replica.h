@@ -37,9 +37,8 @@ struct test_replicas {
     struct hw_log_append_info info;             /* Of the last append that worked. */
     struct hw_alter_partition_request proposal; /* The last one sent. */
     int64_t records;                            /* Of the last answered() or poll(). */
-    bool out_of_range;
-    struct hw_error error; /* Of the last verb, */
-    enum hw_status status; /* which did this. */
+    struct hw_error error;                      /* Of the last verb, */
+    enum hw_status status;                      /* which did this. */
 };
 
 /* For cmocka. */

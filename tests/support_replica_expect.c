@@ -102,10 +102,9 @@ void test_replicas_expect_isr(struct test_replicas *t, const char *committed, co
                               const char *file, int line)
 {
     struct hw_replica *leader = test_replicas_get(t, 1);
-    struct hw_broker_list most = hw_replica_maximal_isr(leader);
 
     test_expect_list(&leader->isr, committed, file, line);
-    test_expect_list(&most, maximal, file, line);
+    test_expect_list(hw_replica_maximal_isr(leader), maximal, file, line);
 }
 
 void test_replicas_expect_proposal(struct test_replicas *t, const char *isr, const char *file,

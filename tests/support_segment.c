@@ -140,10 +140,8 @@ void test_put_wrapper(struct hw_buffer *log, int codec, hw_offset_t offset, hw_t
     for (int i = 0; i < count; i++) {
         test_put_legacy(&inner, 1, inner_offsets[i], i + 1, "w");
     }
-    assert_int_equal(hw_codec_compress((enum hw_codec)codec,
-                                       hw_codec_level_default((enum hw_codec)codec), inner.bytes,
-                                       inner.size, &packed, &error),
-                     HW_OK);
+    assert_int_equal(
+        hw_codec_compress((enum hw_codec)codec, inner.bytes, inner.size, &packed, &error), HW_OK);
     put_entry(log, 1, offset, timestamp, attributes | codec, packed.bytes, packed.size);
     hw_buffer_release(&inner);
     hw_buffer_release(&packed);

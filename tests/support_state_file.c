@@ -123,10 +123,10 @@ struct hw_cluster *test_state_example(struct test_state *t)
     broker = test_state_add_broker(cluster, 2, "r 1", "/disk 2/b");
     broker->state = HW_BROKER_CRASHED;
     broker->down_since_ms = 90;
-    hw_controller_set_fenced(&cluster->controller, 2, true);
+    hw_controller_registration(&cluster->controller, 2)->fenced = true;
     broker = test_state_add_broker(cluster, 7, "", NULL);
     broker->state = HW_BROKER_SHUTDOWN;
-    hw_controller_set_in_controlled_shutdown(&cluster->controller, 7, true);
+    hw_controller_registration(&cluster->controller, 7)->in_controlled_shutdown = true;
 
     test_state_cut(cluster, 2, HW_CONTROLLER);
     test_state_cut(cluster, 7, 1);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers, UUIDs and broker lists: small values that the rest of the core passes around. */
+/* Random numbers, UUIDs, broker lists and maps of keys: small values that the rest of the core passes
+ * around. */
 #include "core/base/broker_list.h"
+#include "core/base/byte_map.h"
 #include "core/base/random.h"
 #include "core/base/uuid.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support_test.h"
@@ -231,6 +234,29 @@ TEST_ALONE(a_broker_list_is_printed_and_cut_to_fit)
     }
     (void)hw_broker_list_format(&list, text, sizeof text);
     assert_string_equal(text + strlen(text) - 13, ",-2147483633]");
+}
+
+TEST_ALONE(a_key_keeps_its_number)
+{
+    struct hw_byte_map map;
+    struct hw_error error;
+    size_t number;
+    size_t size;
+
+    hw_byte_map_init(&map, &hw_allocator_libc);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < 1000; i++) {
+            char key[16];
+
+            (void)snprintf(key, sizeof key, "key %zu", i);
+            assert_int_equal(hw_byte_map_add(&map, key, strlen(key), &number, &error), HW_OK);
+            assert_int_equal(number, i);
+        }
+    }
+    assert_int_equal(map.count, 1000);
+    assert_memory_equal(hw_byte_map_key(&map, 999, &size), "key 999", 7);
+    assert_int_equal(size, 7);
+    hw_byte_map_release(&map);
 }
 
 int main(void)

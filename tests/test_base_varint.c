@@ -57,7 +57,7 @@ TEST_ALONE(varints_are_those_of_kafka)
         uint8_t out[HW_VARINT_SIZE_MAX];
         int32_t value = 0;
 
-        assert_int_equal(hw_varint_size((int32_t)vector->value), vector->size);
+        assert_int_equal(hw_varlong_size((int32_t)vector->value), vector->size);
         assert_int_equal(hw_varlong_put(out, vector->value), vector->size);
         assert_memory_equal(out, vector->bytes, vector->size);
         assert_int_equal(hw_varint_get(out, vector->size, &value), vector->size);
@@ -108,7 +108,7 @@ TEST_ALONE(what_is_put_is_got)
         assert_int_equal(hw_varlong_get(out, sizeof out, &wide_back), size);
         assert_true(wide_back == wide);
         size = hw_varlong_put(out, narrow);
-        assert_int_equal(hw_varint_size(narrow), size);
+        assert_int_equal(hw_varlong_size(narrow), size);
         assert_int_equal(hw_varint_get(out, sizeof out, &narrow_back), size);
         assert_int_equal(narrow_back, narrow);
     }

@@ -105,7 +105,7 @@ TEST(a_row_is_pending_until_it_is_resolved, struct fixture *t)
     assert_int_equal(row->error, HW_KAFKA_NONE);
     assert_int_equal(row->resolved_ms, HW_TIME_NEVER);
 
-    hw_acks_set_offsets(&t->acks, 1, 40, 44);
+    hw_acks_set_appended(&t->acks, 1, 40, 44, 3);
     hw_acks_resolve(&t->acks, 1, HW_KAFKA_REQUEST_TIMED_OUT, 30000);
     row = row_of(t, 1);
     assert_int_equal(row->base_offset, 40);
@@ -132,7 +132,7 @@ TEST(unknown_ids_are_ignored, struct fixture *t)
     for (int rows = 0; rows < 2; rows++) {
         for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
             finish(t, ids[i]);
-            hw_acks_set_offsets(&t->acks, ids[i], 1, 1);
+            hw_acks_set_appended(&t->acks, ids[i], 1, 1, 0);
             hw_acks_remove(&t->acks, ids[i]);
         }
         assert_int_equal(count_rows(t), rows);
@@ -151,7 +151,7 @@ TEST(a_row_that_was_taken_back_has_never_been, struct fixture *t)
 {
     assert_int_equal(add(t), 1);
     assert_int_equal(add(t), 2);
-    hw_acks_remove_last(&t->acks);
+    hw_acks_remove(&t->acks, 2);
     assert_int_equal(count_rows(t), 1);
     assert_int_equal(add(t), 2);
     assert_int_equal(count_rows(t), 2);
@@ -352,14 +352,13 @@ TEST(a_random_walk_agrees_with_the_simplest_model, struct fixture *t)
 }
 
 /* Also one that was copied from memory that is gone. */
-TEST(rows_of_one_topic_share_its_name, struct fixture *t)
+TEST(the_name_of_a_topic_is_copied, struct fixture *t)
 {
     char topic[] = "orders";
     int64_t first = add_to(t, topic);
     int64_t second = add_to(t, topic);
 
     memset(topic, 'x', sizeof topic - 1);
-    assert_ptr_equal(row_of(t, first)->topic, row_of(t, second)->topic);
     hw_acks_remove(&t->acks, first);
     assert_string_equal(row_of(t, second)->topic, "orders");
     assert_string_equal(row_of(t, add_to(t, topic))->topic, "xxxxxx");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What stands in a broker's directory, and what does a cluster make of one that another wrote? */
 #include "core/base/uuid.h"
-#include "core/format/meta_properties.h"
+#include "core/format/identity_files.h"
 #include "tests/support_config.h"
 #include "tests/support_topics.h"
 

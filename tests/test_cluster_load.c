@@ -2,6 +2,7 @@
 /* Do producers on the clock send what they should, to whom they should, and wait for the answer? */
 #include "tests/support_timed.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "tests/support_test.h"
@@ -157,6 +158,62 @@ TEST(memory_does_not_grow_once_retention_takes, struct test_cluster *t)
     assert_true(after <= before + before / 100);
     /* Three replicas, each with what is kept, what ten seconds bring, and a segment. */
     assert_true(after < (size_t)3 * (300000 + 10 * 220000 + 100000) + 8000000);
+}
+
+static bool is_taken(struct test_cluster *t, const struct hw_load_options *options)
+{
+    int64_t id;
+
+    return hw_cluster_load(t->cluster, options, &id, &t->error) == HW_OK;
+}
+
+TEST(options_have_bounds, struct test_cluster *t)
+{
+    static const struct {
+        size_t at;
+        int64_t least, most;
+    } numbers[] = {{offsetof(struct hw_load_options, size_bytes), 0, 16777216},
+                   {offsetof(struct hw_load_options, keys), 0, INT64_MAX},
+                   {offsetof(struct hw_load_options, retries), 0, INT64_MAX},
+                   {offsetof(struct hw_load_options, retry_ms), 1, INT32_MAX},
+                   {offsetof(struct hw_load_options, in_flight), 1, HW_LOAD_IN_FLIGHT_MAX},
+                   {offsetof(struct hw_load_options, acks), HW_ACKS_ALL, 1},
+                   {offsetof(struct hw_load_options, until_ms), INT64_MIN, HW_CLOCK_MS_MAX}};
+    static const struct {
+        size_t at;
+        double below, least, most, above;
+    } times[] = {{offsetof(struct hw_load_options, records_per_s), 0.00099, 0.001, 1e6, 1e6 + 1},
+                 {offsetof(struct hw_load_options, start_ms), -0.1, 0, 1e12, 1e12 + 1}};
+
+    timed_begin(t, 0, 0);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct hw_load_options options = hw_load_options_default();
+        int64_t *value = (int64_t *)((char *)&options + numbers[i].at);
+
+        options.topic = "orders";
+        *value = numbers[i].least;
+        assert_true(is_taken(t, &options));
+        *value = numbers[i].most;
+        assert_true(is_taken(t, &options));
+        *value = numbers[i].least - (numbers[i].least != INT64_MIN);
+        assert_true(numbers[i].least == INT64_MIN || !is_taken(t, &options));
+        *value = numbers[i].most + (numbers[i].most != INT64_MAX);
+        assert_true(numbers[i].most == INT64_MAX || !is_taken(t, &options));
+    }
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        struct hw_load_options options = hw_load_options_default();
+        double *value = (double *)((char *)&options + times[i].at);
+
+        options.topic = "orders";
+        *value = times[i].below;
+        assert_false(is_taken(t, &options));
+        *value = times[i].least;
+        assert_true(is_taken(t, &options));
+        *value = times[i].most;
+        assert_true(is_taken(t, &options));
+        *value = times[i].above;
+        assert_false(is_taken(t, &options));
+    }
 }
 
 int main(void)

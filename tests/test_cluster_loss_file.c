@@ -405,6 +405,19 @@ TEST(a_line_that_makes_no_sense_is_damage, struct fixture *t)
     assert_false(hw_losses_at(&t->cluster->losses, 0)->is_answer_known);
 }
 
+TEST(a_file_of_something_else_is_not_taken_apart, struct fixture *t)
+{
+    static const char *const contents[] = {
+        "x\n", "this is no ledger: a b c d e f g h i j k l m n o p q r s t u v w x y z\n"};
+
+    hw_cluster_abandon(t->cluster);
+    for (size_t i = 0; i < sizeof contents / sizeof contents[0]; i++) {
+        put(t, (const uint8_t *)contents[i], strlen(contents[i]));
+        assert_int_equal(try_to_open(t), HW_CORRUPT);
+        assert_non_null(strstr(t->error.message, "losses: line 1: its checksum is wrong"));
+    }
+}
+
 /* A leader that was deposed is told at a new time for each, so that no two are one range. */
 TEST(the_file_stays_as_short_as_the_ledger, struct fixture *t)
 {

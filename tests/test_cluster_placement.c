@@ -55,6 +55,23 @@ TEST(a_moved_partition_leaves_nothing_behind, struct test_cluster *t)
     expect_refused(t, NO_REASSIGNMENT_IN_PROGRESS);
 }
 
+/* What was shown of a replica that stays is known where it was (shown_file.h). */
+TEST(a_replica_that_stays_keeps_its_slot, struct test_cluster *t)
+{
+    static const struct hw_broker_list targets[] = {
+        {.count = 3, .ids = {3, 1, 2}}, {.count = 2, .ids = {4, 3}}, {.count = 2, .ids = {3, 1}}};
+    static const size_t slots[][3] = {{3, 1, 2}, {4, 3}, {3, 5}};
+
+    assert_int_equal(hw_cluster_add_broker(t->cluster, 4, NULL, NULL, &t->error), HW_OK);
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        reassign(t, &targets[i]);
+        replicate(t);
+        assert_memory_equal(t->cluster->topics[0]->partitions[0].slots, slots[i],
+                            (size_t)targets[i].count * sizeof slots[i][0]);
+    }
+    assert_int_equal(t->cluster->next_slot, 6);
+}
+
 /* A replica that stays and is sick holds up no move that adds as many as it removes.
  * Semantics: R7.4 as of 4.3. Case: F-22 */
 TEST(a_move_completes_past_a_sick_replica_that_stays, struct test_cluster *t)

@@ -25,6 +25,7 @@ TEST(what_the_model_copied_is_there_for_the_next_protocol, struct test_cluster *
     fetch_round(t);
     expect_ack(t, t->produced.ack_id, "acknowledged");
     configure(t, "protocol", "kafka");
+    assert_int_equal(t->cluster->topics[0]->partitions[0].model.high_watermark, 0);
     configure(t, "replica.fetch.max.bytes", "1");
     fetch(t, 2);
     expect_done(t);

@@ -123,7 +123,7 @@ static bool is_touched(const struct walk *w, int topic, int partition)
 {
     const struct hw_topic *found = hw_cluster_topic(w->topics.cluster, topic_name(topic));
 
-    return found->writers[partition] != NULL;
+    return found->partitions[partition].writer != NULL;
 }
 
 static void world_append(struct world *world, int topic, int partition, uint32_t row)

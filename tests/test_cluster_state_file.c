@@ -168,9 +168,10 @@ TEST(random_clusters_are_read_as_they_were_written, struct test_state *t)
                 broker->down_since_ms =
                     (int64_t)hw_random_below(&random, (uint64_t)cluster->now_ms + 1);
             }
-            hw_controller_set_fenced(&cluster->controller, i * 3, hw_random_below(&random, 2) == 0);
-            hw_controller_set_in_controlled_shutdown(&cluster->controller, i * 3,
-                                                     hw_random_below(&random, 2) == 0);
+            hw_controller_registration(&cluster->controller, i * 3)->fenced =
+                hw_random_below(&random, 2) == 0;
+            hw_controller_registration(&cluster->controller, i * 3)->in_controlled_shutdown =
+                hw_random_below(&random, 2) == 0;
         }
         for (int i = 0; i < topics; i++) {
             fill_topic(&random, cluster, i);

@@ -277,6 +277,40 @@ TEST(a_topic_that_goes_takes_its_messages_with_it, struct test_cluster *t)
     assert_int_equal(hw_cluster_tick(t->cluster, 5000, &t->result, &t->error), HW_OK);
 }
 
+/* Fetches under way about a topic of this name; NULL: about none, as those of a topic that is gone. */
+static int fetches_about(const struct test_cluster *t, const char *topic)
+{
+    struct hw_position position = {0};
+    struct hw_request_view view;
+    int count = 0;
+
+    while (hw_cluster_next_request(t->cluster, &position, &view)) {
+        assert_int_equal(view.partition, view.topic == NULL ? -1 : 0);
+        count += strcmp(view.kind, "fetch") == 0 &&
+                 strcmp(view.topic == NULL ? "" : view.topic, topic == NULL ? "" : topic) == 0;
+    }
+    return count;
+}
+
+/* Semantics: W3.9 */
+TEST(a_fetch_about_a_topic_that_is_gone_is_about_none_until_the_next_tick, struct test_cluster *t)
+{
+    timed_begin(t, 100000, 100000);
+    append_at(t, 1000);
+    tick_to(t, 1050);
+    assert_int_equal(fetches_about(t, "orders"), 2);
+    assert_int_equal(hw_cluster_delete_topic(t->cluster, "orders", &t->error), HW_OK);
+    assert_int_equal(fetches_about(t, NULL), 2);
+    /* Its memory may be that of another one of that name by now. */
+    assert_int_equal(hw_cluster_create_topic(t->cluster, &(struct hw_topic_spec){.name = "orders"},
+                                             &(struct hw_uuid){{1}}, &t->error),
+                     HW_OK);
+    assert_int_equal(fetches_about(t, "orders"), 0);
+    assert_int_equal(fetches_about(t, NULL), 2);
+    tick_to(t, 1051);
+    assert_int_equal(fetches_about(t, NULL), 0);
+}
+
 TEST(rounds_by_hand_are_refused_and_come_back, struct test_cluster *t)
 {
     timed_begin(t, 1000, 1000);

@@ -148,6 +148,36 @@ TEST(without_memory_it_fails_and_changes_nothing, struct test_cluster *t)
     }
 }
 
+/* Nothing is left out of what is said of a transaction that no coordinator knows. */
+TEST(without_memory_a_hanging_transaction_is_not_half_told, struct test_cluster *t)
+{
+    static const struct hw_produce_producer producer = {.producer_id = 9, .transactional = 1};
+    struct hw_produce put = {.producer = &producer,
+                             .topic = "orders",
+                             .record = {.key_size = -1,
+                                        .value = (const uint8_t *)"a",
+                                        .value_size = 1,
+                                        .timestamp = HW_TIMESTAMP_CLOCK},
+                             .acks = 1,
+                             .leader_epoch = -1};
+    struct hw_produced produced;
+    bool has_failed = true;
+
+    configure(t, "transaction.version", "0");
+    configure(t, "transaction.partition.verification.enable", "false");
+    assert_int_equal(hw_cluster_produce(t->cluster, &put, &produced, &t->error), HW_OK);
+    fetch_round(t);
+    fetch_round(t);
+    assert_non_null(strstr(why(t, 0), "no coordinator will end it"));
+    for (int n = 0; has_failed; n++) {
+        t->heap.fail_at = t->heap.allocations + n;
+        (void)why(t, 0);
+        has_failed = test_heap_has_failed(&t->heap);
+        t->heap.fail_at = -1;
+        assert_int_equal(t->status, has_failed ? HW_NO_MEMORY : HW_OK);
+    }
+}
+
 int main(void)
 {
     return test_run(test_cluster_setup, test_cluster_teardown);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Are records of Kafka's internal topics read as Kafka reads them, and bytes that are none told? */
-#include "core/decode/message_json.h"
+#include "core/decode/internal_record.h"
 #include "tests/support_heap.h"
 #include "tests/support_test.h"
 #include "tests/support_vectors.h"

@@ -34,21 +34,19 @@ enum hw_kafka_error __real_hw_replica_check_epoch(const struct hw_replica *repli
 enum hw_kafka_error __wrap_hw_replica_check_epoch(const struct hw_replica *replica,
                                                   hw_epoch_t request_epoch, bool leader_required);
 enum hw_status __real_hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                              const struct hw_settings *settings,
                                               const struct hw_fetch_request *request,
                                               enum hw_fetch_attempt attempt,
                                               struct hw_fetch_response *response,
                                               struct hw_error *error);
 enum hw_status __wrap_hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                              const struct hw_settings *settings,
                                               const struct hw_fetch_request *request,
                                               enum hw_fetch_attempt attempt,
                                               struct hw_fetch_response *response,
                                               struct hw_error *error);
 bool __real_hw_replica_propose_isr(struct hw_replica *replica, const struct hw_broker_list *isr);
 bool __wrap_hw_replica_propose_isr(struct hw_replica *replica, const struct hw_broker_list *isr);
-struct hw_broker_list __real_hw_replica_maximal_isr(const struct hw_replica *replica);
-struct hw_broker_list __wrap_hw_replica_maximal_isr(const struct hw_replica *replica);
+const struct hw_broker_list *__real_hw_replica_maximal_isr(const struct hw_replica *replica);
+const struct hw_broker_list *__wrap_hw_replica_maximal_isr(const struct hw_replica *replica);
 bool __real_hw_replica_is_isr_eligible(const struct hw_replica *replica,
                                        const struct hw_remote_replica *remote);
 bool __wrap_hw_replica_is_isr_eligible(const struct hw_replica *replica,
@@ -58,24 +56,18 @@ bool __real_hw_replica_take_proposal(struct hw_replica *replica, int64_t message
 bool __wrap_hw_replica_take_proposal(struct hw_replica *replica, int64_t message,
                                      struct hw_alter_partition_request *request);
 bool __real_hw_replica_maybe_increment_high_watermark(struct hw_replica *replica,
-                                                      hw_time_ms_t now_ms,
-                                                      const struct hw_settings *settings);
+                                                      hw_time_ms_t now_ms);
 bool __wrap_hw_replica_maybe_increment_high_watermark(struct hw_replica *replica,
-                                                      hw_time_ms_t now_ms,
-                                                      const struct hw_settings *settings);
+                                                      hw_time_ms_t now_ms);
 
 enum hw_status __real_hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                             const struct hw_settings *settings,
                                              const struct hw_fetch_request *request,
                                              const struct hw_fetch_response *response,
-                                             int64_t *records, bool *out_of_range,
-                                             struct hw_error *error);
+                                             int64_t *records, struct hw_error *error);
 enum hw_status __wrap_hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                             const struct hw_settings *settings,
                                              const struct hw_fetch_request *request,
                                              const struct hw_fetch_response *response,
-                                             int64_t *records, bool *out_of_range,
-                                             struct hw_error *error);
+                                             int64_t *records, struct hw_error *error);
 enum hw_status __real_hw_producer_state_check(const struct hw_producer_state *state,
                                               const struct hw_batch *batch, bool starts_at_zero,
                                               const struct hw_producer_batch **duplicate,
@@ -100,7 +92,6 @@ enum hw_kafka_error __wrap_hw_replica_check_epoch(const struct hw_replica *repli
 
 /* As if the leader noted how far a follower is before it looks at the epoch. */
 enum hw_status __wrap_hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                              const struct hw_settings *settings,
                                               const struct hw_fetch_request *request,
                                               enum hw_fetch_attempt attempt,
                                               struct hw_fetch_response *response,
@@ -113,10 +104,9 @@ enum hw_status __wrap_hw_replica_answer_fetch(struct hw_replica *replica, hw_tim
 
     if (remote != NULL) {
         remote->log_end = request->fetch_offset;
-        (void)hw_replica_maybe_increment_high_watermark(replica, now_ms, settings);
+        (void)hw_replica_maybe_increment_high_watermark(replica, now_ms);
     }
-    return __real_hw_replica_answer_fetch(replica, now_ms, settings, request, attempt, response,
-                                          error);
+    return __real_hw_replica_answer_fetch(replica, now_ms, request, attempt, response, error);
 }
 
 bool __wrap_hw_replica_propose_isr(struct hw_replica *replica, const struct hw_broker_list *isr)
@@ -130,9 +120,10 @@ bool __wrap_hw_replica_propose_isr(struct hw_replica *replica, const struct hw_b
     return is_proposed;
 }
 
-struct hw_broker_list __wrap_hw_replica_maximal_isr(const struct hw_replica *replica)
+const struct hw_broker_list *__wrap_hw_replica_maximal_isr(const struct hw_replica *replica)
 {
-    return planted == GOES_BY_COMMITTED_ISR ? replica->isr : __real_hw_replica_maximal_isr(replica);
+    return planted == GOES_BY_COMMITTED_ISR ? &replica->isr
+                                            : __real_hw_replica_maximal_isr(replica);
 }
 
 bool __wrap_hw_replica_is_isr_eligible(const struct hw_replica *replica,
@@ -159,29 +150,30 @@ bool __wrap_hw_replica_take_proposal(struct hw_replica *replica, int64_t message
 }
 
 bool __wrap_hw_replica_maybe_increment_high_watermark(struct hw_replica *replica,
-                                                      hw_time_ms_t now_ms,
-                                                      const struct hw_settings *settings)
+                                                      hw_time_ms_t now_ms)
 {
+    const struct hw_settings *settings = replica->settings;
     struct hw_settings changed = *settings;
+    bool rose;
 
     changed.high_watermark_ignores_min_isr |= planted == MOVES_BELOW_MIN_ISR;
-    return __real_hw_replica_maybe_increment_high_watermark(replica, now_ms, &changed);
+    replica->settings = &changed;
+    rose = __real_hw_replica_maybe_increment_high_watermark(replica, now_ms);
+    replica->settings = settings;
+    return rose;
 }
 
 enum hw_status __wrap_hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                             const struct hw_settings *settings,
                                              const struct hw_fetch_request *request,
                                              const struct hw_fetch_response *response,
-                                             int64_t *records, bool *out_of_range,
-                                             struct hw_error *error)
+                                             int64_t *records, struct hw_error *error)
 {
     struct hw_fetch_request changed = *request;
 
     if (planted == CUTS_BY_LATE_ANSWERS) {
         changed.current_leader_epoch = replica->fetch.current_leader_epoch;
     }
-    return __real_hw_replica_apply_fetch(replica, now_ms, settings, &changed, response, records,
-                                         out_of_range, error);
+    return __real_hw_replica_apply_fetch(replica, now_ms, &changed, response, records, error);
 }
 
 enum hw_status __wrap_hw_producer_state_check(const struct hw_producer_state *state,

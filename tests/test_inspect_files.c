@@ -4,7 +4,7 @@
  * does? Each fate was seen with Kafka 4.4 on such a directory; see kafka formats 7.2.
  */
 #include "core/base/bytes.h"
-#include "core/format/quorum_state.h"
+#include "core/format/identity_files.h"
 #include "core/format/segment_name.h"
 #include "core/format/snapshot_file.h"
 #include "core/format/transaction_index_file.h"

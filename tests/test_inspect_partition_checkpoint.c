@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a checkpoint says of a partition, and that one of many partitions is read once. */
-#include "core/inspect/partition_checkpoint.h"
+#include "core/inspect/kafka_directory.h"
 
 #include "tests/support_segment.h"
 #include "tests/support_test.h"
@@ -15,13 +15,22 @@ static void save_text(struct test_disk *t, const char *path, const char *text)
     test_disk_save(t, path);
 }
 
+/* What the checkpoint says, or -7, reading as the test does. */
+static enum hw_status look_up(struct test_disk *t, const struct hw_kafka_partition *partition,
+                              bool is_strict, hw_offset_t *offset)
+{
+    struct hw_kafka_partition here = *partition;
+
+    here.allocator = &t->heap.allocator;
+    here.store = t->store;
+    return hw_partition_checkpoint(&here, CHECKPOINT, is_strict, -7, offset, &t->error);
+}
+
 static hw_offset_t offset_of(struct test_disk *t, const struct hw_kafka_partition *partition)
 {
     hw_offset_t offset;
 
-    assert_int_equal(hw_partition_checkpoint(&t->heap.allocator, t->store, partition, CHECKPOINT,
-                                             -7, &offset, &t->error),
-                     HW_OK);
+    assert_int_equal(look_up(t, partition, false, &offset), HW_OK);
     return offset;
 }
 
@@ -48,13 +57,6 @@ TEST(a_line_is_found_by_topic_and_partition, struct test_disk *t)
                      -7);
 }
 
-static enum hw_status strictly(struct test_disk *t, const struct hw_kafka_partition *partition,
-                               hw_offset_t *offset)
-{
-    return hw_partition_checkpoint_strictly(&t->heap.allocator, t->store, partition, CHECKPOINT, -7,
-                                            offset, &t->error);
-}
-
 /* Of one damaged line, whichever it is about, and from what is kept of the file as well. */
 TEST(a_start_relies_on_every_line, struct test_disk *t)
 {
@@ -63,18 +65,18 @@ TEST(a_start_relies_on_every_line, struct test_disk *t)
         .path = (char[]){"logs/a-1"}, .topic = (char[]){"a"}, .partition = 1, .memo = &memo};
     hw_offset_t offset;
 
-    assert_int_equal(strictly(t, &partition, &offset), HW_NOT_FOUND);
+    assert_int_equal(look_up(t, &partition, true, &offset), HW_NOT_FOUND);
     hw_checkpoint_memo_release(&memo);
     save_text(t, "logs/" CHECKPOINT, "0\n2\na 1 4\nb 2 -1\n");
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(strictly(t, &partition, &offset), HW_CORRUPT);
+        assert_int_equal(look_up(t, &partition, true, &offset), HW_CORRUPT);
         assert_string_equal(t->error.message,
                             "logs/" CHECKPOINT ": line 4: the offset is no number, 0 or more");
         assert_int_equal(offset_of(t, &partition), 4);
     }
     hw_checkpoint_memo_release(&memo);
     save_text(t, "logs/" CHECKPOINT, "0\n2\na 1 4\na 2 1\n");
-    assert_int_equal(strictly(t, &partition, &offset), HW_OK);
+    assert_int_equal(look_up(t, &partition, true, &offset), HW_OK);
     assert_int_equal(offset, 4);
     hw_checkpoint_memo_release(&memo);
 }
@@ -90,8 +92,8 @@ static enum hw_status read_both(struct test_disk *t, hw_offset_t offsets[2])
 
     for (size_t i = 0; status == HW_OK && i < 2; i++) {
         assert_int_equal(directory.count, 2);
-        status = hw_partition_checkpoint(&t->heap.allocator, t->store, &directory.partitions[i],
-                                         CHECKPOINT, -7, &offsets[i], &t->error);
+        status = hw_partition_checkpoint(&directory.partitions[i], CHECKPOINT, false, -7,
+                                         &offsets[i], &t->error);
         if (i == 0 && status == HW_OK) {
             save_text(t, "logs/" CHECKPOINT, "");
         }

@@ -135,8 +135,10 @@ static void add_first(char *text, const struct hw_diff_copy *copy)
 static enum hw_status compare(struct fixture *t, bool checks_all, char *text)
 {
     static const char *const verdicts[] = {"same", "start", "longer", "gaps", "diverged"};
-    struct hw_kafka_partition partitions[2] = {{.path = (char[]){"a"}}, {.path = (char[]){"b"}}};
-    struct hw_partition_diff diff = {.allocator = NULL};
+    struct hw_kafka_partition partitions[2] = {
+        {.allocator = &t->heap.allocator, .store = t->store, .path = (char[]){"a"}},
+        {.allocator = &t->heap.allocator, .store = t->store, .path = (char[]){"b"}}};
+    struct hw_partition_diff diff = {.first_offset = HW_OFFSET_NONE};
     bool more = true;
     enum hw_status status;
 
@@ -144,7 +146,7 @@ static enum hw_status compare(struct fixture *t, bool checks_all, char *text)
         diff.copies[i] = (struct hw_diff_copy){
             .partition = &partitions[i], .start = t->starts[i], .end = t->ends[i]};
     }
-    status = hw_partition_diff_open(&diff, &t->heap.allocator, t->store, checks_all, &t->error);
+    status = hw_partition_diff_open(&diff, checks_all, NULL, &t->error);
     while (status == HW_OK && more) {
         status = hw_partition_diff_next(&diff, &more, &t->error);
     }
@@ -367,7 +369,9 @@ TEST(bytes_that_are_no_batch_are_damage, struct fixture *t)
 
 TEST(of_very_many_ranges_the_last_one_spans_the_rest, struct fixture *t)
 {
-    struct hw_kafka_partition partitions[2] = {{.path = (char[]){"a"}}, {.path = (char[]){"b"}}};
+    struct hw_kafka_partition partitions[2] = {
+        {.allocator = &t->heap.allocator, .store = t->store, .path = (char[]){"a"}},
+        {.allocator = &t->heap.allocator, .store = t->store, .path = (char[]){"b"}}};
     struct hw_partition_diff diff = {.copies = {{.partition = &partitions[0], .end = 4000},
                                                 {.partition = &partitions[1], .end = 4000}}};
     struct hw_buffer log;
@@ -382,8 +386,7 @@ TEST(of_very_many_ranges_the_last_one_spans_the_rest, struct fixture *t)
         save(t, i, &log, 4000);
     }
     hw_buffer_release(&log);
-    assert_int_equal(hw_partition_diff_open(&diff, &t->heap.allocator, t->store, true, &t->error),
-                     HW_OK);
+    assert_int_equal(hw_partition_diff_open(&diff, true, NULL, &t->error), HW_OK);
     while (more) {
         assert_int_equal(hw_partition_diff_next(&diff, &more, &t->error), HW_OK);
     }

@@ -3,7 +3,7 @@
  * What does a log accept from a producer and from a leader, and where does it land?
  * Source: UnifiedLog.appendAsLeader, appendAsFollower, LogValidator.
  */
-#include "core/record/compressed_batch.h"
+#include "core/record/codec.h"
 #include "tests/support_log.h"
 #include "tests/support_test.h"
 
@@ -209,8 +209,8 @@ TEST(a_compressed_batch_is_looked_into, struct test_log *t)
 
     open_log(t);
     hw_buffer_init(&packed, &hw_allocator_libc);
-    expect_ok(t, hw_batch_recompress(plain.bytes, &batch, HW_CODEC_GZIP, -1, 1 << 20, &packed,
-                                     &t->error));
+    expect_ok(t,
+              hw_batch_recompress(plain.bytes, &batch, HW_CODEC_GZIP, 1 << 20, &packed, &t->error));
     expect_ok(t, lead_bytes(t, &packed));
     expect_log(t, 0, 0, 2);
 

@@ -6,7 +6,7 @@
  */
 #include "core/base/buffer.h"
 #include "core/base/uuid.h"
-#include "core/format/partition_metadata.h"
+#include "core/format/identity_files.h"
 #include "core/io/memory_store.h"
 #include "core/log/checkpoint_file.h"
 #include "tests/support_heap.h"
@@ -77,12 +77,11 @@ static enum hw_status read_epochs(struct fixture *t, struct hw_epoch_cache *cach
 TEST(leader_epochs_are_written_and_read_as_kafka_writes_them, struct fixture *t)
 {
     struct hw_epoch_cache cache;
-    bool changed;
 
     hw_epoch_cache_init(&cache, &t->heap.allocator);
-    assert_int_equal(hw_epoch_cache_assign(&cache, 0, 0, &changed, &t->error), HW_OK);
-    assert_int_equal(hw_epoch_cache_assign(&cache, 3, 100, &changed, &t->error), HW_OK);
-    assert_int_equal(hw_epoch_cache_assign(&cache, 5, 25000000000, &changed, &t->error), HW_OK);
+    assert_int_equal(hw_epoch_cache_assign(&cache, 0, 0, &t->error), HW_OK);
+    assert_int_equal(hw_epoch_cache_assign(&cache, 3, 100, &t->error), HW_OK);
+    assert_int_equal(hw_epoch_cache_assign(&cache, 5, 25000000000, &t->error), HW_OK);
     assert_int_equal(hw_epoch_checkpoint_write(t->store, "file", &cache, true, &t->error), HW_OK);
     hw_epoch_cache_release(&cache);
     expect_content(t, "0\n3\n0 0\n3 100\n5 25000000000\n");

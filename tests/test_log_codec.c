@@ -3,7 +3,7 @@
  * In which codec does a leader store what it is sent (compression.type)?
  * Source: LogValidator.validateMessagesAndAssignOffsets, buildRecordsAndAssignOffsets.
  */
-#include "core/record/compressed_batch.h"
+#include "core/record/codec.h"
 #include "tests/support_log.h"
 #include "tests/support_test.h"
 
@@ -43,8 +43,7 @@ static struct hw_buffer sent_batch(enum hw_codec codec, int number)
     if (codec == HW_CODEC_NONE) {
         return plain;
     }
-    assert_int_equal(hw_batch_recompress(plain.bytes, &batch, codec, hw_codec_level_default(codec),
-                                         SIZE_MAX, &sent, &error),
+    assert_int_equal(hw_batch_recompress(plain.bytes, &batch, codec, SIZE_MAX, &sent, &error),
                      HW_OK);
     hw_buffer_release(&plain);
     return sent;

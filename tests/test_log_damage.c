@@ -160,9 +160,9 @@ static void read_everything(struct vandal *v)
                              HW_BATCH_OK);
             assert_true(hw_batch_next_offset(&batch) > offset);
         }
-        expect_ok_or_corrupt(v,
-                             hw_log_offset_for_timestamp(t->log, 10 * (hw_time_ms_t)offset,
-                                                         INT64_MAX, &found, &timestamp, &t->error));
+        expect_ok_or_corrupt(v, hw_log_offset_for_timestamp(t->log, 10 * (hw_time_ms_t)offset,
+                                                            INT64_MAX, true, &found, &timestamp,
+                                                            &t->error));
         buffer.size = 0;
         expect_ok_or_corrupt(
             v, hw_log_read_before(t->log, hw_log_start(t->log), offset, 300, &buffer, &t->error));

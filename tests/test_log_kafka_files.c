@@ -7,13 +7,12 @@
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
 #include "core/format/checkpoint_scan.h"
-#include "core/format/meta_properties.h"
+#include "core/format/identity_files.h"
 #include "core/format/snapshot_file.h"
 #include "core/format/transaction_index_file.h"
-#include "core/inspect/index_check.h"
+#include "core/inspect/index_file.h"
 #include "core/inspect/kafka_scan.h"
 #include "core/inspect/partition_summary.h"
-#include "core/inspect/segment_summary.h"
 #include "core/inspect/visibility.h"
 #include "tests/support_segment.h"
 #include "tests/support_test.h"
@@ -392,8 +391,7 @@ TEST(a_partition_is_summed_up, struct test_disk *t)
               "#\n#Sat Nov 14\ncluster.id=abc\nversion = 1\nnode.id: 7\nx\n!y=1\n");
     assert_int_equal(
         open_directory(&directory, &t->heap.allocator, t->store, "logs", true, &t->error), HW_OK);
-    assert_int_equal(hw_partition_summary_read(&summary, &t->heap.allocator, t->store,
-                                               &directory.partitions[0], true, &t->error),
+    assert_int_equal(hw_partition_summary_read(&summary, &directory.partitions[0], true, &t->error),
                      HW_OK);
     assert_int_equal(summary.segments, 2);
     assert_int_equal(summary.size_bytes, size);
@@ -402,9 +400,8 @@ TEST(a_partition_is_summed_up, struct test_disk *t)
     assert_true(summary.has_topic_id);
     assert_int_equal(summary.topic_id.bytes[15], 16);
     save_text(t, "logs/t-0/partition.metadata", "version: 0\n");
-    assert_int_equal(hw_partition_summary_read(&summary, &t->heap.allocator, t->store,
-                                               &directory.partitions[0], false, &t->error),
-                     HW_OK);
+    assert_int_equal(
+        hw_partition_summary_read(&summary, &directory.partitions[0], false, &t->error), HW_OK);
     assert_int_equal(summary.log_end, HW_OFFSET_NONE);
     assert_non_null(strstr(summary.error, "partition.metadata: line"));
     hw_kafka_directory_release(&directory);
@@ -575,15 +572,14 @@ static enum hw_status run_story(struct test_disk *t, struct hw_store *store,
     STEP(scan_story(store, allocator, false, error));
     STEP(scan_story(store, allocator, true, error));
     STEP(index_story(store, allocator, &paths, error));
-    STEP(hw_segment_summary_read(&segment, allocator, store, &paths, false, -1, true, error));
+    STEP(hw_segment_summary_read(&segment, allocator, store, &paths, HW_OFFSET_NONE, true, error));
     hw_checkpoint_scan_init(&checkpoint, allocator);
     STEP(hw_checkpoint_scan_open(&checkpoint, store, "logs/replication-offset-checkpoint",
                                  HW_CHECKPOINT_OFFSETS, error));
     hw_checkpoint_scan_release(&checkpoint);
     STEP(open_directory(&directory, allocator, store, "logs", false, error));
     for (size_t i = 0; i < directory.count; i++) {
-        STEP(hw_partition_summary_read(&partition, allocator, store, &directory.partitions[i], true,
-                                       error));
+        STEP(hw_partition_summary_read(&partition, &directory.partitions[i], true, error));
     }
     hw_kafka_directory_release(&directory);
     STEP(hw_meta_properties_read(&properties, allocator, store, "logs", error));

@@ -360,8 +360,8 @@ static void check_time(struct walk *w, hw_time_ms_t timestamp)
             expected = w->batches[i].base_offset < w->start ? w->start : w->batches[i].base_offset;
         }
     }
-    expect_ok(w->t, hw_log_offset_for_timestamp(w->t->log, timestamp, INT64_MAX, &offset, &found,
-                                                &w->t->error));
+    expect_ok(w->t, hw_log_offset_for_timestamp(w->t->log, timestamp, INT64_MAX, true, &offset,
+                                                &found, &w->t->error));
     assert_int_equal(offset, expected);
 }
 

@@ -4,7 +4,7 @@
  * LogSegment.findOffsetByTimestamp.
  */
 #include "core/record/batch.h"
-#include "core/record/compressed_batch.h"
+#include "core/record/codec.h"
 #include "tests/support_faulty_store.h"
 #include "tests/support_log.h"
 #include "tests/support_test.h"
@@ -231,7 +231,8 @@ static void expect_time(struct test_log *t, hw_time_ms_t timestamp, hw_offset_t 
     hw_offset_t offset;
     hw_time_ms_t found;
 
-    expect_ok(t, hw_log_offset_for_timestamp(t->log, timestamp, bound, &offset, &found, &t->error));
+    expect_ok(
+        t, hw_log_offset_for_timestamp(t->log, timestamp, bound, true, &offset, &found, &t->error));
     assert_int_equal(offset, expected);
     assert_int_equal(found, expected_timestamp);
 }
@@ -270,10 +271,10 @@ TEST(a_time_is_found_at_the_first_record_that_is_not_older, struct test_log *t)
     expect_time(t, 301, 8, 5, 500);
     /* The first segment had it, in a record that is deleted: Kafka looks no further. */
     expect_time(t, 300, 8, HW_OFFSET_NONE, HW_TIMESTAMP_NONE);
-    expect_ok(t, hw_log_first_not_older(t->log, 300, 8, &offset, &found, &t->error));
+    expect_ok(t, hw_log_offset_for_timestamp(t->log, 300, 8, false, &offset, &found, &t->error));
     assert_int_equal(offset, 4);
     assert_int_equal(found, 300);
-    expect_ok(t, hw_log_first_not_older(t->log, 300, 4, &offset, &found, &t->error));
+    expect_ok(t, hw_log_offset_for_timestamp(t->log, 300, 4, false, &offset, &found, &t->error));
     assert_int_equal(offset, HW_OFFSET_NONE);
 }
 
@@ -298,8 +299,8 @@ TEST(a_time_is_found_inside_of_a_compressed_batch, struct test_log *t)
     }
     hw_batch_builder_finish(&builder, &options);
     (void)hw_batch_parse(plain.bytes, plain.size, &batch);
-    expect_ok(
-        t, hw_batch_recompress(plain.bytes, &batch, HW_CODEC_ZSTD, 3, 1 << 20, &packed, &t->error));
+    expect_ok(t,
+              hw_batch_recompress(plain.bytes, &batch, HW_CODEC_ZSTD, 1 << 20, &packed, &t->error));
     expect_ok(t, lead_bytes(t, &packed));
     expect_time(t, 25, 5, 3, 30);
     expect_time(t, 0, 5, 0, 0);

@@ -18,12 +18,13 @@ static const struct hw_segment_range everything = {.last_offset = INT64_MAX,
 static struct hw_segment_scan *open_scan(struct test_disk *t, hw_offset_t base_offset,
                                          const struct hw_segment_range *range)
 {
-    struct hw_segment_place place = {.path = "a.log", .is_named = true, .base_offset = base_offset};
+    struct hw_segment_paths paths = {.log = "a.log", .is_named = true, .base_offset = base_offset};
     struct hw_segment_scan *scan;
 
     test_put_file(t->store, "a.log", &t->log);
-    assert_int_equal(
-        hw_segment_scan_open(&t->heap.allocator, t->store, &place, range, &scan, &t->error), HW_OK);
+    assert_int_equal(hw_segment_scan_open(&t->heap.allocator, t->store, &paths, HW_OFFSET_NONE,
+                                          range, &scan, &t->error),
+                     HW_OK);
     return scan;
 }
 
@@ -364,8 +365,7 @@ TEST(only_the_next_offset_makes_a_torn_batch_of_a_tail, struct test_disk *t)
 
 TEST(what_trails_in_a_segment_that_is_closed_is_damage, struct test_disk *t)
 {
-    struct hw_segment_place place = {
-        .path = "a.log", .is_named = true, .is_closed = true, .next_base = 10};
+    struct hw_segment_paths paths = {.log = "a.log", .is_named = true};
 
     for (int kind = 0; kind < 3; kind++) {
         struct hw_segment_scan *scan;
@@ -378,7 +378,7 @@ TEST(what_trails_in_a_segment_that_is_closed_is_damage, struct test_disk *t)
         t->log.size -= kind == 0 ? 5 : kind == 1 ? 60 : 70;
         test_put_bytes(&t->log, 0, kind == 2 ? 500 : 0);
         test_put_file(t->store, "a.log", &t->log);
-        assert_int_equal(hw_segment_scan_open(&t->heap.allocator, t->store, &place, &everything,
+        assert_int_equal(hw_segment_scan_open(&t->heap.allocator, t->store, &paths, 10, &everything,
                                               &scan, &t->error),
                          HW_OK);
         test_entries_text(scan, t->text, sizeof t->text);
@@ -549,14 +549,17 @@ TEST(a_batch_larger_than_the_window_is_checked_piece_by_piece, struct test_disk 
 /* Reading everything takes few calls; reading it all twice is not needed. */
 TEST(a_walk_reads_the_file_once, struct test_disk *t)
 {
+    int64_t bytes_read = 0;
+    struct hw_segment_range range = everything;
     struct hw_segment_scan *scan;
 
+    range.bytes_read = &bytes_read;
     for (hw_offset_t i = 0; i < 3000; i++) {
         test_put_batch(&t->log, &(struct test_batch){.base_offset = i, .value_size = 1000});
     }
-    scan = open_scan(t, 0, &everything);
+    scan = open_scan(t, 0, &range);
     test_entries_text(scan, t->text, sizeof t->text);
-    assert_int_equal(hw_segment_scan_bytes_read(scan), t->log.size);
+    assert_int_equal(bytes_read, t->log.size);
     hw_segment_scan_close(scan);
 }
 
@@ -599,9 +602,8 @@ static const char *records_text(struct test_disk *t, bool is_backwards)
         enum hw_segment_record_kind kind;
         struct hw_record record;
 
-        assert_int_equal(hw_segment_records_open(&records, hw_segment_scan_file(scan), &entry,
-                                                 is_backwards, &t->error),
-                         HW_OK);
+        assert_int_equal(
+            hw_segment_records_open(&records, &scan->file, &entry, is_backwards, &t->error), HW_OK);
         while ((kind = hw_segment_records_next(&records, &record)) != HW_SEGMENT_RECORD_END) {
             at += (size_t)snprintf(t->text + at, sizeof t->text - at, "%s%s%" PRId64,
                                    at == 0 ? "" : " ", kind == HW_SEGMENT_RECORD_FAULT ? "!" : "",
@@ -706,7 +708,7 @@ static enum hw_status run_story(struct test_disk *t, struct hw_store *store,
     enum hw_status status = HW_OK;
 
     for (int direction = 0; status == HW_OK && direction < 2; direction++) {
-        struct hw_segment_place place = {.path = "a.log", .index_path = "a.index"};
+        struct hw_segment_paths paths = {.log = "a.log", .index = "a.index"};
         struct hw_segment_range range = everything;
         struct hw_segment_records records;
         struct hw_segment_scan *scan = NULL;
@@ -715,12 +717,13 @@ static enum hw_status run_story(struct test_disk *t, struct hw_store *store,
 
         range.is_backwards = direction == 1;
         hw_segment_records_init(&records, allocator);
-        status = hw_segment_scan_open(allocator, store, &place, &range, &scan, error);
+        status =
+            hw_segment_scan_open(allocator, store, &paths, HW_OFFSET_NONE, &range, &scan, error);
         while (status == HW_OK && found) {
             status = hw_segment_scan_next(scan, &entry, &found, error);
             if (status == HW_OK && found && entry.fault == HW_FAULT_NONE) {
-                status = hw_segment_records_open(&records, hw_segment_scan_file(scan), &entry,
-                                                 direction == 1, error);
+                status =
+                    hw_segment_records_open(&records, &scan->file, &entry, direction == 1, error);
             }
         }
         hw_segment_records_release(&records);

@@ -80,7 +80,7 @@ static void end(struct test_log *t, int id, enum hw_control_type type)
         .producer_id = id, .producer_epoch = 0, .type = type, .timestamp = 1000};
     struct hw_log_append_info info;
 
-    expect_ok(t, hw_log_check_marker(t->log, &marker, 0, &t->error));
+    expect_ok(t, hw_producer_state_check_marker(hw_log_producers(t->log), &marker, 0, &t->error));
     expect_ok(t, hw_log_append_marker(t->log, &marker, 0, t->now_ms, &info, &t->error));
     hw_log_check(t->log);
 }

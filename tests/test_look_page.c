@@ -3,7 +3,6 @@
  * script makes of it is looked at in a browser: tests/page.sh. */
 #include "core/look/page.h"
 #include "core/look/page_template.h"
-#include "core/look/page_text.h"
 #include "tests/support_cluster.h"
 
 #include <inttypes.h>
@@ -207,27 +206,6 @@ TEST_ALONE(a_long_value_is_cut_between_characters)
     assert_non_null(strstr((char *)text.bytes, value));
     assert_non_null(strstr((char *)text.bytes, "y\",\"of\":70}null\"\""));
     hw_buffer_release(&text);
-}
-
-TEST_ALONE(texts_are_kept_once)
-{
-    struct hw_page_texts texts;
-    struct hw_error error;
-    size_t number;
-
-    hw_page_texts_init(&texts, &hw_allocator_libc);
-    for (int round = 0; round < 2; round++) {
-        for (size_t i = 0; i < 1000; i++) {
-            char text[16];
-
-            (void)snprintf(text, sizeof text, "text %zu", i);
-            assert_int_equal(hw_page_texts_number(&texts, text, &number, &error), HW_OK);
-            assert_int_equal(number, i);
-        }
-    }
-    assert_int_equal(texts.count, 1000);
-    assert_string_equal(hw_page_texts_at(&texts, 999), "text 999");
-    hw_page_texts_release(&texts);
 }
 
 TEST(a_page_that_gets_no_memory_is_an_error_and_leaks_nothing, struct test_cluster *t)

@@ -90,10 +90,11 @@ static enum hw_status read_copy(struct fixture *t, const char *directory,
     const struct hw_interrupt interrupt = {.is_asked = is_asked, .context = t};
 
     (void)snprintf(paths[directory[0] == 'b'], sizeof paths[0], "%s/t-0", directory);
-    *partition =
-        (struct hw_kafka_partition){.path = paths[directory[0] == 'b'], .topic = (char[]){"t"}};
-    return hw_partition_copy_read(copy, &t->heap.allocator, t->store, partition, &interrupt,
-                                  &t->error);
+    *partition = (struct hw_kafka_partition){.allocator = &t->heap.allocator,
+                                             .store = t->store,
+                                             .path = paths[directory[0] == 'b'],
+                                             .topic = (char[]){"t"}};
+    return hw_partition_copy_read(copy, &t->heap.allocator, partition, &interrupt, &t->error);
 }
 
 /* "0:0 2:5 | 3-9 hw 4": epochs, start, end and high watermark; what is wrong behind it. */

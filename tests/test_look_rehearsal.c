@@ -267,6 +267,16 @@ TEST(what_a_cleaner_left_takes_its_place, struct test_log *t)
                  "00000000000000000000.log.deleted: a deletion that was not finished: deleted");
 }
 
+TEST(a_time_index_that_is_missing_is_made, struct test_log *t)
+{
+    fill(t);
+    file_remove(t, "00000000000000000020.timeindex");
+    expect_start(t, 25,
+                 "00000000000000000020.timeindex: missing: made empty\n"
+                 "00000000000000000020.index: it or its .timeindex is missing or does not fit the "
+                 ".log: left, and believed");
+}
+
 /* Case: F-39 */
 TEST(indexes_are_believed_after_a_clean_stop, struct test_log *t)
 {

@@ -131,12 +131,12 @@ static void make_plain(struct hw_buffer *plain, size_t size)
     plain->size = size;
 }
 
-static void pack(struct fixture *fixture, enum hw_codec codec, int level)
+static void pack(struct fixture *fixture, enum hw_codec codec)
 {
     struct hw_error error;
 
     fixture->packed.size = 0;
-    assert_int_equal(hw_codec_compress(codec, level, fixture->plain.bytes, fixture->plain.size,
+    assert_int_equal(hw_codec_compress(codec, fixture->plain.bytes, fixture->plain.size,
                                        &fixture->packed, &error),
                      HW_OK);
 }
@@ -154,23 +154,16 @@ TEST(each_payload_vector_gives_the_plain_records, struct fixture *fixture)
     }
 }
 
-TEST(what_is_compressed_comes_back_whatever_its_size_and_level, struct fixture *fixture)
+TEST(what_is_compressed_comes_back_whatever_its_size, struct fixture *fixture)
 {
     static const size_t sizes[] = {0, 1, 27, 32767, 32768, 32769, 65536, 65537, 400000};
-    static const int levels[][4] = {[HW_CODEC_NONE] = {0, 0, 0, 0},
-                                    [HW_CODEC_GZIP] = {-1, 1, 6, 9},
-                                    [HW_CODEC_SNAPPY] = {0, 0, 0, 0},
-                                    [HW_CODEC_LZ4] = {1, 9, 10, 17},
-                                    [HW_CODEC_ZSTD] = {-131072, -1, 3, 19}};
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         make_plain(&fixture->plain, sizes[s]);
         for (int codec = HW_CODEC_NONE; codec <= HW_CODEC_ZSTD; codec++) {
-            for (int l = 0; l < 4; l++) {
-                pack(fixture, (enum hw_codec)codec, levels[codec][l]);
-                expect_plain(fixture, codec, 2);
-            }
-            /* The last level of each makes it smaller, or there is no codec at work. */
+            pack(fixture, (enum hw_codec)codec);
+            expect_plain(fixture, codec, 2);
+            /* Each makes it smaller, or there is no codec at work. */
             if (sizes[s] > 30000 && codec != HW_CODEC_NONE) {
                 assert_true(fixture->packed.size < sizes[s] * 9 / 10);
             }
@@ -188,9 +181,8 @@ TEST(output_goes_behind_what_the_buffer_holds, struct fixture *fixture)
         fixture->packed.size = fixture->out.size = 0;
         append(&fixture->packed, "before", 6);
         append(&fixture->out, "before", 6);
-        assert_int_equal(hw_codec_compress((enum hw_codec)codec,
-                                           hw_codec_level_default((enum hw_codec)codec),
-                                           fixture->plain.bytes, 100, &fixture->packed, &error),
+        assert_int_equal(hw_codec_compress((enum hw_codec)codec, fixture->plain.bytes, 100,
+                                           &fixture->packed, &error),
                          HW_OK);
         assert_memory_equal(fixture->packed.bytes, "before", 6);
         assert_int_equal(hw_codec_decompress(codec, 2, fixture->packed.bytes + 6,
@@ -209,13 +201,11 @@ TEST(lz4_frames_have_independent_blocks_of_64_kib_and_nothing_else, struct fixtu
     static const size_t sizes[] = {0, 27, 65536, 400000};
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        for (int level = 1; level <= 17; level += 4) {
-            make_plain(&fixture->plain, sizes[s]);
-            pack(fixture, HW_CODEC_LZ4, level);
-            assert_true(fixture->packed.size >= sizeof header + 4);
-            assert_memory_equal(fixture->packed.bytes, header, sizeof header);
-            assert_int_equal(hw_get_u32(fixture->packed.bytes + fixture->packed.size - 4), 0);
-        }
+        make_plain(&fixture->plain, sizes[s]);
+        pack(fixture, HW_CODEC_LZ4);
+        assert_true(fixture->packed.size >= sizeof header + 4);
+        assert_memory_equal(fixture->packed.bytes, header, sizeof header);
+        assert_int_equal(hw_get_u32(fixture->packed.bytes + fixture->packed.size - 4), 0);
     }
 }
 
@@ -227,7 +217,7 @@ TEST(snappy_is_written_in_chunks_of_32_kib, struct fixture *fixture)
     int chunks = 0;
 
     make_plain(&fixture->plain, 2 * 32768 + 5);
-    pack(fixture, HW_CODEC_SNAPPY, 0);
+    pack(fixture, HW_CODEC_SNAPPY);
     assert_memory_equal(fixture->packed.bytes, header, sizeof header);
     while (at < fixture->packed.size) {
         at += 4 + hw_get_u32(fixture->packed.bytes + at);
@@ -473,7 +463,7 @@ TEST(a_bomb_stops_at_the_limit, struct fixture *fixture)
     make_plain(&fixture->plain, LIMIT);
     memset(fixture->plain.bytes, 0, LIMIT);
     for (int codec = HW_CODEC_NONE; codec <= HW_CODEC_ZSTD; codec++) {
-        pack(fixture, (enum hw_codec)codec, hw_codec_level_default((enum hw_codec)codec));
+        pack(fixture, (enum hw_codec)codec);
         expect_plain(fixture, codec, 2);
         assert_int_equal(unpack(fixture, codec, 2, LIMIT - 1, &error), HW_CORRUPT);
         assert_non_null(strstr(error.message, "more than 1048575 bytes"));
@@ -498,7 +488,7 @@ TEST(a_claim_allocates_nothing, struct fixture *fixture)
         HW_CORRUPT);
     assert_int_equal(heap.bytes_in_use, 0);
     make_plain(&fixture->plain, 32768);
-    pack(fixture, HW_CODEC_SNAPPY, 0);
+    pack(fixture, HW_CODEC_SNAPPY);
     assert_int_equal(hw_codec_decompress(HW_CODEC_SNAPPY, 2, fixture->packed.bytes,
                                          fixture->packed.size, 32767, &out, &error),
                      HW_CORRUPT);
@@ -516,7 +506,7 @@ TEST(hostile_payloads_end_in_an_error_or_in_bytes, struct fixture *fixture)
     for (int codec = HW_CODEC_GZIP; codec <= HW_CODEC_ZSTD; codec++) {
         size_t size;
 
-        pack(fixture, (enum hw_codec)codec, hw_codec_level_default((enum hw_codec)codec));
+        pack(fixture, (enum hw_codec)codec);
         size = fixture->packed.size;
         for (size_t i = 0; i < size; i++) {
             uint8_t original = fixture->packed.bytes[i];
@@ -565,32 +555,6 @@ TEST_ALONE(names_and_codecs_go_both_ways)
     assert_string_equal(hw_codec_name(7), "7");
 }
 
-TEST(a_level_outside_its_codec_is_refused, struct fixture *fixture)
-{
-    static const struct {
-        enum hw_codec codec;
-        int level;
-        bool is_valid;
-    } cases[] = {
-        {HW_CODEC_GZIP, -1, true},  {HW_CODEC_GZIP, 1, true},        {HW_CODEC_GZIP, 9, true},
-        {HW_CODEC_GZIP, 0, false},  {HW_CODEC_GZIP, 10, false},      {HW_CODEC_GZIP, -2, false},
-        {HW_CODEC_LZ4, 1, true},    {HW_CODEC_LZ4, 17, true},        {HW_CODEC_LZ4, 0, false},
-        {HW_CODEC_LZ4, 18, false},  {HW_CODEC_ZSTD, 22, true},       {HW_CODEC_ZSTD, -131072, true},
-        {HW_CODEC_ZSTD, 23, false}, {HW_CODEC_ZSTD, -131073, false}, {HW_CODEC_SNAPPY, 0, true},
-        {HW_CODEC_SNAPPY, 1, false}};
-    struct hw_error error;
-
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(hw_codec_level_is_valid(cases[i].codec, cases[i].level),
-                         cases[i].is_valid);
-    }
-    assert_int_equal(
-        hw_codec_compress(HW_CODEC_ZSTD, 23, (const uint8_t *)"x", 1, &fixture->out, &error),
-        HW_MISUSE);
-    assert_string_equal(error.message, "zstd has no level 23, only -131072 to 22");
-    assert_int_equal(fixture->out.size, 0);
-}
-
 /* There and back with every codec. */
 static enum hw_status round_trips(const struct hw_allocator *allocator,
                                   const struct hw_buffer *plain)
@@ -605,8 +569,7 @@ static enum hw_status round_trips(const struct hw_allocator *allocator,
         hw_buffer_init(&packed, allocator);
         hw_buffer_init(&out, allocator);
         status =
-            hw_codec_compress((enum hw_codec)codec, hw_codec_level_default((enum hw_codec)codec),
-                              plain->bytes, plain->size, &packed, &error);
+            hw_codec_compress((enum hw_codec)codec, plain->bytes, plain->size, &packed, &error);
         assert_true(status == HW_OK || packed.size == 0);
         if (status == HW_OK) {
             status =

@@ -4,7 +4,7 @@
  * another codec? Source: DefaultRecordBatch.recordInputStream,
  * LogValidator.validateMessagesAndAssignOffsetsCompressed.
  */
-#include "core/record/compressed_batch.h"
+#include "core/record/codec.h"
 #include "support_batch.h"
 #include "support_heap.h"
 
@@ -106,8 +106,7 @@ TEST(a_batch_can_get_any_other_codec, struct fixture *fixture)
             load(fixture, vectors[from]);
             before = test_parse(fixture->batch.bytes, fixture->batch.size);
             fixture->out.size = 0;
-            assert_int_equal(hw_batch_recompress(fixture->batch.bytes, &before, codec,
-                                                 hw_codec_level_default(codec), LIMIT,
+            assert_int_equal(hw_batch_recompress(fixture->batch.bytes, &before, codec, LIMIT,
                                                  &fixture->out, &error),
                              HW_OK);
             expect_records_of_a(fixture, &fixture->out);
@@ -125,7 +124,7 @@ TEST(a_batch_can_get_any_other_codec, struct fixture *fixture)
     {
         struct hw_batch batch = test_parse(fixture->batch.bytes, fixture->batch.size);
 
-        assert_int_equal(hw_batch_recompress(fixture->batch.bytes, &batch, HW_CODEC_NONE, 0, LIMIT,
+        assert_int_equal(hw_batch_recompress(fixture->batch.bytes, &batch, HW_CODEC_NONE, LIMIT,
                                              &fixture->out, &error),
                          HW_OK);
     }
@@ -144,7 +143,7 @@ TEST(flags_survive_another_codec, struct fixture *fixture)
     batch = test_parse(fixture->batch.bytes, fixture->batch.size);
     batch.attributes = 0x7f00 | HW_BATCH_LOG_APPEND_TIME | HW_BATCH_TRANSACTIONAL | HW_CODEC_GZIP;
     hw_batch_encode(fixture->batch.bytes, &batch);
-    assert_int_equal(hw_batch_recompress(fixture->batch.bytes, &batch, HW_CODEC_LZ4, 9, LIMIT,
+    assert_int_equal(hw_batch_recompress(fixture->batch.bytes, &batch, HW_CODEC_LZ4, LIMIT,
                                          &fixture->out, &error),
                      HW_OK);
     batch = test_parse(fixture->out.bytes, fixture->out.size);
@@ -170,7 +169,7 @@ TEST(an_empty_batch_is_never_decompressed, struct fixture *fixture)
                      HW_OK);
     expect_end(&iterator);
 
-    assert_int_equal(hw_batch_recompress(fixture->batch.bytes, &batch, HW_CODEC_ZSTD, 3, LIMIT,
+    assert_int_equal(hw_batch_recompress(fixture->batch.bytes, &batch, HW_CODEC_ZSTD, LIMIT,
                                          &fixture->out, &error),
                      HW_OK);
     load(fixture, "C-empty-batch.bin");
@@ -212,9 +211,9 @@ TEST(the_limit_on_plain_bytes_is_named, struct fixture *fixture)
                      HW_CORRUPT);
     assert_string_equal(error.message,
                         "the batch at offset 100: zstd: more than 26 bytes when decompressed");
-    assert_int_equal(hw_batch_recompress(fixture->batch.bytes, &batch, HW_CODEC_NONE, 0, 26,
-                                         &fixture->out, &error),
-                     HW_CORRUPT);
+    assert_int_equal(
+        hw_batch_recompress(fixture->batch.bytes, &batch, HW_CODEC_NONE, 26, &fixture->out, &error),
+        HW_CORRUPT);
     assert_int_equal(fixture->out.size, 0);
 }
 
@@ -308,11 +307,11 @@ static enum hw_status story(const struct hw_allocator *allocator, const struct h
     hw_buffer_init(&packed, allocator);
     hw_buffer_init(&again, allocator);
     hw_buffer_init(&scratch, allocator);
-    status = hw_batch_recompress(plain->bytes, &batch, HW_CODEC_LZ4, 9, LIMIT, &packed, &error);
+    status = hw_batch_recompress(plain->bytes, &batch, HW_CODEC_LZ4, LIMIT, &packed, &error);
     assert_true(status == HW_OK || packed.size == 0);
     if (status == HW_OK) {
         batch = test_parse(packed.bytes, packed.size);
-        status = hw_batch_recompress(packed.bytes, &batch, HW_CODEC_ZSTD, 3, LIMIT, &again, &error);
+        status = hw_batch_recompress(packed.bytes, &batch, HW_CODEC_ZSTD, LIMIT, &again, &error);
         assert_true(status == HW_OK || again.size == 0);
     }
     if (status == HW_OK) {

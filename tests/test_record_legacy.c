@@ -98,8 +98,8 @@ static void wrap(struct fixture *fixture, enum hw_codec codec, struct hw_legacy_
     struct hw_error error;
 
     fixture->scratch.size = 0;
-    assert_int_equal(hw_codec_compress(codec, hw_codec_level_default(codec), fixture->inner.bytes,
-                                       fixture->inner.size, &fixture->scratch, &error),
+    assert_int_equal(hw_codec_compress(codec, fixture->inner.bytes, fixture->inner.size,
+                                       &fixture->scratch, &error),
                      HW_OK);
     outer.attributes |= (uint8_t)codec;
     outer.value = fixture->scratch.bytes;
@@ -330,8 +330,8 @@ TEST(lz4_with_the_old_header_checksum_is_read, struct fixture *fixture)
         fixture->inner.size = fixture->entry.size = 0;
         append_entry(&fixture->inner, &inner);
         hw_buffer_init(&packed, &hw_allocator_libc);
-        assert_int_equal(hw_codec_compress(HW_CODEC_LZ4, 9, fixture->inner.bytes,
-                                           fixture->inner.size, &packed, &error),
+        assert_int_equal(hw_codec_compress(HW_CODEC_LZ4, fixture->inner.bytes, fixture->inner.size,
+                                           &packed, &error),
                          HW_OK);
         packed.bytes[6] = 0x1a;
         outer.attributes = HW_CODEC_LZ4;

@@ -3,7 +3,7 @@
  * What may a client, or a leader, write to a replica's log? Follows
  * Partition.appendRecordsToLeader, LogValidator and UnifiedLog.append.
  */
-#include "core/record/compressed_batch.h"
+#include "core/record/codec.h"
 #include "tests/support_replica.h"
 
 #include <string.h>
@@ -53,8 +53,7 @@ static void produce(struct test_replicas *t, const struct sent *records, int cou
     }
     hw_batch_builder_finish(&builder, &options);
     assert_int_equal(hw_batch_parse(plain.bytes, plain.size, &batch), HW_BATCH_OK);
-    assert_int_equal(hw_batch_recompress(plain.bytes, &batch, codec, hw_codec_level_default(codec),
-                                         1 << 20, &bytes, &t->error),
+    assert_int_equal(hw_batch_recompress(plain.bytes, &batch, codec, 1 << 20, &bytes, &t->error),
                      HW_OK);
     test_replicas_append_bytes(t, &bytes);
     hw_buffer_release(&plain);

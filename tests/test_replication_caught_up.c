@@ -27,14 +27,13 @@ static void update(struct test_replicas *t, hw_offset_t offset, hw_offset_t log_
 
 static bool is_caught_up(struct test_replicas *t)
 {
-    return hw_remote_replica_is_caught_up(known(t, 2), hw_log_end(log_of(t, 1)), t->now_ms,
-                                          t->settings.replica_lag_time_max_ms);
+    return t->now_ms < hw_remote_replica_lags_from(known(t, 2), hw_log_end(log_of(t, 1)),
+                                                   t->settings.replica_lag_time_max_ms);
 }
 
 static void check_lag(struct test_replicas *t, bool proposes)
 {
-    assert_int_equal(hw_replica_maybe_shrink_isr(replica_of(t, 1), t->now_ms, &t->settings),
-                     proposes);
+    assert_int_equal(hw_replica_maybe_shrink_isr(replica_of(t, 1), t->now_ms), proposes);
 }
 
 /* Row: C065. Semantics: R2.8 */

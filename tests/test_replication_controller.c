@@ -239,7 +239,7 @@ TEST(a_fenced_broker_cannot_be_put_into_the_isr, struct test_controller *t)
 TEST(a_broker_that_is_shutting_down_cannot_be_put_into_the_isr, struct test_controller *t)
 {
     create(t, "[1,2,3,4]");
-    hw_controller_set_in_controlled_shutdown(&t->controller, 3, true);
+    hw_controller_registration(&t->controller, 3)->in_controlled_shutdown = true;
     assert_int_equal(propose(t, 0, "[1,2,3,4]"), HW_KAFKA_INELIGIBLE_REPLICA);
     expect_partition(t, 0, "leader 1 epochs 0/0 replicas [1,2,3,4] isr [1,2,3,4]");
 }

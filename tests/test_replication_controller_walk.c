@@ -57,7 +57,7 @@ static enum outcome outcome_of(bool changed)
 
 static enum outcome step_fence(struct walk *walk, hw_broker_id_t id)
 {
-    hw_controller_set_fenced(&walk->controller, id, true);
+    hw_controller_registration(&walk->controller, id)->fenced = true;
     return outcome_of(
         hw_controller_broker_fenced(&walk->controller, &walk->settings, id, &walk->record));
 }
@@ -67,14 +67,14 @@ static enum outcome step_unfence(struct walk *walk, hw_broker_id_t id)
     if (hw_metadata_find(&walk->controller.metadata, id)->in_controlled_shutdown) {
         return SAME; /* Only a new registration ends a shutdown (R6.17). */
     }
-    hw_controller_set_fenced(&walk->controller, id, false);
+    hw_controller_registration(&walk->controller, id)->fenced = false;
     return outcome_of(
         hw_controller_broker_unfenced(&walk->controller, &walk->settings, id, &walk->record));
 }
 
 static enum outcome step_shut_down(struct walk *walk, hw_broker_id_t id)
 {
-    hw_controller_set_in_controlled_shutdown(&walk->controller, id, true);
+    hw_controller_registration(&walk->controller, id)->in_controlled_shutdown = true;
     return outcome_of(
         hw_controller_broker_shutting_down(&walk->controller, &walk->settings, id, &walk->record));
 }
@@ -210,7 +210,8 @@ static bool record_is_sound(const struct walk *walk)
     const struct hw_metadata *metadata = &walk->controller.metadata;
 
     if (record->elr.count > 0 &&
-        record->isr.count >= hw_controller_effective_min_isr(record, &walk->settings)) {
+        record->isr.count >=
+            hw_settings_effective_min_isr(&walk->settings, record->replicas.count)) {
         return false;
     }
     if (!walk->controller.elr_enabled && (record->isr.count == 0 || record->elr.count > 0)) {

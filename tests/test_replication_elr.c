@@ -244,9 +244,11 @@ TEST(the_minimum_is_never_more_than_the_replicas_there_are, struct test_controll
 {
     create(t, "[0,1,2]");
     t->settings.min_insync_replicas = 5;
-    assert_int_equal(hw_controller_effective_min_isr(&t->partitions[0], &t->settings), 3);
+    assert_int_equal(hw_settings_effective_min_isr(&t->settings, t->partitions[0].replicas.count),
+                     3);
     t->settings.min_insync_replicas = 2;
-    assert_int_equal(hw_controller_effective_min_isr(&t->partitions[0], &t->settings), 2);
+    assert_int_equal(hw_settings_effective_min_isr(&t->settings, t->partitions[0].replicas.count),
+                     2);
 }
 
 /* Row: C118. testEligibleLeaderReplicas_UncleanShutdown. */

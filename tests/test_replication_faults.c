@@ -28,7 +28,7 @@ static enum hw_status produce(struct test_replicas *t)
     request.size_bytes = bytes.size;
     status = hw_waiting_reserve(leader, 1, &t->error);
     if (status == HW_OK) {
-        status = hw_replica_append(leader, t->now_ms, &t->settings, &request, &info, &t->error);
+        status = hw_replica_append(leader, t->now_ms, &request, &info, &t->error);
     }
     if (status == HW_OK) {
         hw_waiting_add(leader, info.first_offset, info.last_offset + 1, INT64_MAX);
@@ -68,14 +68,14 @@ static enum hw_status promote_2(struct test_replicas *t)
 {
     struct hw_step step = test_replicas_step(t);
 
-    return hw_exchange_promote(&t->partition, &step, 2, false, &t->error);
+    return t->partition.variant->promote(&t->partition, &step, 2, false, &t->error);
 }
 
 static enum hw_status rejoin_1(struct test_replicas *t)
 {
     struct hw_step step = test_replicas_step(t);
 
-    return hw_exchange_rejoin(&t->partition, &step, replica_of(t, 1), &t->error);
+    return t->partition.variant->rejoin(&t->partition, &step, replica_of(t, 1), &t->error);
 }
 
 /* The leader's log begins above what broker 3 has. */
@@ -108,9 +108,9 @@ static void settle(struct test_replicas *t)
     for (int i = 0; i < 6; i++) {
         for (hw_broker_id_t broker = 1; broker <= 3; broker++) {
             if (broker != t->partition.record.leader) {
-                assert_int_equal(
-                    hw_exchange_rejoin(&t->partition, &step, replica_of(t, broker), &t->error),
-                    HW_OK);
+                assert_int_equal(t->partition.variant->rejoin(&t->partition, &step,
+                                                              replica_of(t, broker), &t->error),
+                                 HW_OK);
             }
         }
     }

@@ -143,7 +143,7 @@ TEST(a_fetch_that_waited_is_answered_with_the_high_watermark_of_then, struct tes
     append_acks(t, 2, -1);
     fetch_by(t, 2, 2);
     expect_answer(t, "hw 0 start 0 records none");
-    hw_waiting_check(replica_of(t, 1), t->now_ms, &t->settings);
+    hw_waiting_check(replica_of(t, 1), t->now_ms);
     assert_true(hw_waiting_take_resolved(replica_of(t, 1), &id, &answer));
     assert_int_equal(answer, HW_KAFKA_NONE);
 
@@ -360,17 +360,19 @@ TEST(a_time_is_found_at_the_first_record_that_is_not_older, struct test_replicas
         log_has(t, 1, batch);
     }
     for (hw_time_ms_t asked = 411; asked <= 420; asked++) {
-        assert_int_equal(
-            hw_log_offset_for_timestamp(log_of(t, 1), asked, 50, &offset, &timestamp, &t->error),
-            HW_OK);
+        assert_int_equal(hw_log_offset_for_timestamp(log_of(t, 1), asked, 50, true, &offset,
+                                                     &timestamp, &t->error),
+                         HW_OK);
         assert_int_equal(offset, 42);
         assert_int_equal(timestamp, 420);
     }
     assert_int_equal(
-        hw_log_offset_for_timestamp(log_of(t, 1), 421, 50, &offset, &timestamp, &t->error), HW_OK);
+        hw_log_offset_for_timestamp(log_of(t, 1), 421, 50, true, &offset, &timestamp, &t->error),
+        HW_OK);
     assert_int_equal(offset, 43);
     assert_int_equal(
-        hw_log_offset_for_timestamp(log_of(t, 1), 491, 50, &offset, &timestamp, &t->error), HW_OK);
+        hw_log_offset_for_timestamp(log_of(t, 1), 491, 50, true, &offset, &timestamp, &t->error),
+        HW_OK);
     assert_int_equal(offset, HW_OFFSET_NONE);
 }
 

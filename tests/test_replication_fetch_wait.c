@@ -91,9 +91,9 @@ TEST(an_answer_tells_the_leader_nothing_of_the_follower, struct test_replicas *t
     remote = hw_replica_find_remote(replica_of(t, 1), 2);
     request = fetch_request(t, 2, 5);
     for (int attempt = HW_FETCH_RECEIVE; attempt <= HW_FETCH_ANSWER; attempt++) {
-        assert_int_equal(hw_replica_answer_fetch(replica_of(t, 1), t->now_ms, &t->settings,
-                                                 &request, (enum hw_fetch_attempt)attempt,
-                                                 &response, &t->error),
+        assert_int_equal(hw_replica_answer_fetch(replica_of(t, 1), t->now_ms, &request,
+                                                 (enum hw_fetch_attempt)attempt, &response,
+                                                 &t->error),
                          HW_OK);
         hw_fetch_response_release(&response);
         t->now_ms += 100;

@@ -122,7 +122,7 @@ TEST(a_second_error_does_not_delay_longer, struct test_replicas *t)
     answered(t, 2, .error = HW_KAFKA_UNKNOWN_LEADER_EPOCH);
     expect_fetch(t, 2, "fetching at 1 after epoch 0 delayed to 1000");
     t->now_ms = 1000;
-    hw_replica_fetch_failed(replica_of(t, 2), t->now_ms, &t->settings);
+    hw_replica_fetch_failed(replica_of(t, 2), t->now_ms);
     expect_fetch(t, 2, "fetching at 1 after epoch 0 delayed to 2000");
 }
 
@@ -155,19 +155,19 @@ TEST(who_was_told_of_a_new_epoch_meanwhile_drops_the_answer, struct test_replica
 
     log_has(t, 2, "0@0");
     follow(t, 2, 1, 0);
-    assert_true(hw_replica_build_fetch(replica_of(t, 2), 2, &t->settings, true, &request));
+    assert_true(hw_replica_build_fetch(replica_of(t, 2), 2, true, &request));
     follow(t, 2, 1, 1);
-    assert_int_equal(hw_replica_apply_fetch(replica_of(t, 2), 0, &t->settings, &request, &response,
-                                            &t->records, &t->out_of_range, &t->error),
-                     HW_OK);
+    assert_int_equal(
+        hw_replica_apply_fetch(replica_of(t, 2), 0, &request, &response, &t->records, &t->error),
+        HW_OK);
     expect_fetch(t, 2, "fetching at 1 after epoch 0");
 
     /* Nor does it cut, where that was right in the epoch in which it asked. */
     response =
         (struct hw_fetch_response){.diverging_epoch = {.epoch = HW_EPOCH_NONE, .end_offset = 0}};
-    assert_int_equal(hw_replica_apply_fetch(replica_of(t, 2), 0, &t->settings, &request, &response,
-                                            &t->records, &t->out_of_range, &t->error),
-                     HW_OK);
+    assert_int_equal(
+        hw_replica_apply_fetch(replica_of(t, 2), 0, &request, &response, &t->records, &t->error),
+        HW_OK);
     expect_log(t, 2, 0, 0, 1);
 }
 
@@ -184,7 +184,7 @@ TEST(a_request_says_where_the_follower_is_and_how_much_it_takes, struct test_rep
     t->settings.replica_fetch_response_max_bytes = 12;
     t->settings.replica_fetch_min_bytes = 10;
     t->settings.replica_fetch_wait_max_ms = 14;
-    assert_true(hw_replica_build_fetch(replica_of(t, 2), 7, &t->settings, true, &request));
+    assert_true(hw_replica_build_fetch(replica_of(t, 2), 7, true, &request));
     assert_int_equal(request.replica_id, 2);
     assert_int_equal(request.replica_epoch, 7);
     assert_memory_equal(&request.topic_id, &replica_of(t, 2)->topic_id, sizeof request.topic_id);
@@ -199,11 +199,11 @@ TEST(a_request_says_where_the_follower_is_and_how_much_it_takes, struct test_rep
     assert_false(request.has_data);
 
     t->settings.replica_fetch_min_bytes = 13;
-    assert_true(hw_replica_build_fetch(replica_of(t, 2), 7, &t->settings, true, &request));
+    assert_true(hw_replica_build_fetch(replica_of(t, 2), 7, true, &request));
     assert_int_equal(request.min_bytes, 12);
     t->settings.replica_fetch_min_bytes = INT32_MAX;
     t->settings.replica_fetch_response_max_bytes = INT32_MAX;
-    assert_true(hw_replica_build_fetch(replica_of(t, 2), 7, &t->settings, true, &request));
+    assert_true(hw_replica_build_fetch(replica_of(t, 2), 7, true, &request));
     assert_int_equal(request.max_bytes, 57671680);
     assert_int_equal(request.min_bytes, 57671680);
 }
@@ -258,8 +258,8 @@ TEST(a_follower_that_is_fenced_while_it_is_out_of_range_gives_up, struct test_re
 {
     follow(t, 2, 1, 0);
     answered(t, 2, .error = HW_KAFKA_OFFSET_OUT_OF_RANGE);
-    assert_true(t->out_of_range);
-    assert_int_equal(hw_replica_apply_out_of_range(replica_of(t, 2), 0, &t->settings,
+    assert_true(replica_of(t, 2)->fetch.is_out_of_range);
+    assert_int_equal(hw_replica_apply_out_of_range(replica_of(t, 2), 0,
                                                    HW_KAFKA_FENCED_LEADER_EPOCH, 0, HW_OFFSET_NONE,
                                                    HW_OFFSET_NONE, &t->error),
                      HW_OK);
@@ -267,7 +267,7 @@ TEST(a_follower_that_is_fenced_while_it_is_out_of_range_gives_up, struct test_re
     expect_log(t, 2, 0, 0, 0);
 
     follow(t, 3, 1, 0);
-    assert_int_equal(hw_replica_apply_out_of_range(replica_of(t, 3), 0, &t->settings,
+    assert_int_equal(hw_replica_apply_out_of_range(replica_of(t, 3), 0,
                                                    HW_KAFKA_NOT_LEADER_OR_FOLLOWER, 0,
                                                    HW_OFFSET_NONE, HW_OFFSET_NONE, &t->error),
                      HW_OK);
@@ -295,9 +295,9 @@ TEST(a_log_that_reaches_the_leaders_is_kept, struct test_replicas *t)
 {
     log_has(t, 2, "0@0 1@0 2@0");
     follow(t, 2, 1, 0);
-    assert_int_equal(hw_replica_apply_out_of_range(replica_of(t, 2), 0, &t->settings, HW_KAFKA_NONE,
-                                                   0, 9, 3, &t->error),
-                     HW_OK);
+    assert_int_equal(
+        hw_replica_apply_out_of_range(replica_of(t, 2), 0, HW_KAFKA_NONE, 0, 9, 3, &t->error),
+        HW_OK);
     expect_log(t, 2, 0, 0, 3);
     expect_fetch(t, 2, "fetching at 3 after epoch 0");
     assert_int_equal(replica_of(t, 2)->fetch.lag, 6);
@@ -363,19 +363,19 @@ TEST(an_answer_to_an_old_question_is_dropped, struct test_replicas *t)
 
     log_has(t, 2, "0@0");
     follow(t, 2, 1, 0);
-    assert_true(hw_replica_build_fetch(replica_of(t, 2), 2, &t->settings, true, &request));
+    assert_true(hw_replica_build_fetch(replica_of(t, 2), 2, true, &request));
     answered(t, 2, .batches = "1@0");
-    assert_int_equal(hw_replica_apply_fetch(replica_of(t, 2), 0, &t->settings, &request, &response,
-                                            &t->records, &t->out_of_range, &t->error),
-                     HW_OK);
+    assert_int_equal(
+        hw_replica_apply_fetch(replica_of(t, 2), 0, &request, &response, &t->records, &t->error),
+        HW_OK);
     expect_log(t, 2, 0, 0, 2);
 
-    assert_true(hw_replica_build_fetch(replica_of(t, 2), 2, &t->settings, true, &request));
+    assert_true(hw_replica_build_fetch(replica_of(t, 2), 2, true, &request));
     lead(t, 2, 1, "[1,2]", "[2,1]");
     response.error = HW_KAFKA_FENCED_LEADER_EPOCH;
-    assert_int_equal(hw_replica_apply_fetch(replica_of(t, 2), 0, &t->settings, &request, &response,
-                                            &t->records, &t->out_of_range, &t->error),
-                     HW_OK);
+    assert_int_equal(
+        hw_replica_apply_fetch(replica_of(t, 2), 0, &request, &response, &t->records, &t->error),
+        HW_OK);
     expect_log(t, 2, 0, 0, 2);
 }
 

@@ -23,21 +23,18 @@ TEST(no_role_resets_the_checkpointed_high_watermark, struct test_replicas *t)
 static hw_offset_t high_watermark_without_member(struct test_replicas *t, bool fenced,
                                                  bool shutting_down)
 {
-    struct hw_broker_list isr;
-
     lead_at(t, 1, 5, 1, "[1,2]", "[1,2]");
     append(t, 10);
     fetch_by(t, 2, 10);
     append(t, 10);
     expect_log(t, 1, 0, 10, 20);
 
-    hw_controller_set_fenced(&t->controller, 2, fenced);
-    hw_controller_set_in_controlled_shutdown(&t->controller, 2, shutting_down);
+    hw_controller_registration(&t->controller, 2)->fenced = fenced;
+    hw_controller_registration(&t->controller, 2)->in_controlled_shutdown = shutting_down;
     lead_at(t, 1, 5, 2, "[1,2]", "[1]");
     assert_false(t->changed);
-    isr = hw_replica_maximal_isr(replica_of(t, 1));
-    expect_list(&isr, "[1]");
-    assert_false(hw_replica_maybe_shrink_isr(replica_of(t, 1), t->now_ms, &t->settings));
+    expect_list(hw_replica_maximal_isr(replica_of(t, 1)), "[1]");
+    assert_false(hw_replica_maybe_shrink_isr(replica_of(t, 1), t->now_ms));
     return hw_log_high_watermark(log_of(t, 1));
 }
 
@@ -73,7 +70,7 @@ TEST(a_replica_that_lags_is_not_waited_for, struct test_replicas *t)
     t->now_ms = t->settings.replica_lag_time_max_ms + 1;
     append(t, 1);
     expect_log(t, 1, 0, 11, 12);
-    assert_true(hw_replica_maybe_shrink_isr(replica_of(t, 1), t->now_ms, &t->settings));
+    assert_true(hw_replica_maybe_shrink_isr(replica_of(t, 1), t->now_ms));
     append(t, 1);
     expect_log(t, 1, 0, 11, 13);
     expect_proposal(t, "[1]");
@@ -105,12 +102,12 @@ TEST(the_minimum_is_never_more_than_the_replicas_there_are, struct test_replicas
 {
     t->settings.min_insync_replicas = 5;
     lead(t, 1, 0, "[1,2]", "[1,2]");
-    assert_int_equal(hw_replica_effective_min_isr(replica_of(t, 1), &t->settings), 2);
+    assert_int_equal(hw_replica_effective_min_isr(replica_of(t, 1)), 2);
     append(t, 1);
     fetch_by(t, 2, 1);
     expect_log(t, 1, 0, 1, 1);
     t->settings.min_insync_replicas = 1;
-    assert_int_equal(hw_replica_effective_min_isr(replica_of(t, 1), &t->settings), 1);
+    assert_int_equal(hw_replica_effective_min_isr(replica_of(t, 1)), 1);
 }
 
 /* Row: C060. Case: A-10. Semantics: R4.3, R3.12 */

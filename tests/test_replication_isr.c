@@ -14,8 +14,7 @@ static const struct hw_remote_replica *known(struct test_replicas *t, hw_broker_
 
 static void check_lag(struct test_replicas *t, bool proposes)
 {
-    assert_int_equal(hw_replica_maybe_shrink_isr(replica_of(t, 1), t->now_ms, &t->settings),
-                     proposes);
+    assert_int_equal(hw_replica_maybe_shrink_isr(replica_of(t, 1), t->now_ms), proposes);
 }
 
 /* Row: C069. Semantics: R4.3, R4.6 */
@@ -63,14 +62,14 @@ TEST(a_fenced_broker_is_not_proposed, struct test_replicas *t)
     expect_isr(t, "[1]", "[1]");
     expect_proposal(t, NULL);
 
-    hw_controller_set_fenced(&t->controller, 2, true);
+    hw_controller_registration(&t->controller, 2)->fenced = true;
     fetch_by(t, 2, 10);
     expect_proposal(t, NULL);
-    hw_controller_set_fenced(&t->controller, 2, false);
-    hw_controller_set_in_controlled_shutdown(&t->controller, 2, true);
+    hw_controller_registration(&t->controller, 2)->fenced = false;
+    hw_controller_registration(&t->controller, 2)->in_controlled_shutdown = true;
     fetch_by(t, 2, 10);
     expect_proposal(t, NULL);
-    hw_controller_set_in_controlled_shutdown(&t->controller, 2, false);
+    hw_controller_registration(&t->controller, 2)->in_controlled_shutdown = false;
     fetch_by(t, 2, 10);
     expect_proposal(t, "[1,2]");
     accept_proposal(t, 2);
@@ -82,7 +81,7 @@ TEST(a_fetch_from_before_the_registration_makes_no_member, struct test_replicas 
 {
     lead(t, 1, 5, "[1,2,3]", "[1,3]");
     append(t, 10);
-    hw_controller_set_fenced(&t->controller, 2, true);
+    hw_controller_registration(&t->controller, 2)->fenced = true;
     fetch_by(t, 2, 10);
     expect_known(t, 2, "end 10 start 0 caught up 0");
     assert_int_equal(hw_controller_register(&t->controller, 2), 6);
@@ -216,17 +215,17 @@ TEST(an_answer_of_another_epoch_is_ignored, struct test_replicas *t)
 
     propose_member(t);
     answer.isr = t->proposal.isr;
-    assert_false(hw_replica_apply_proposal_answer(replica_of(t, 1), t->now_ms, &t->settings,
-                                                  &t->proposal, &answer));
+    assert_false(
+        hw_replica_apply_proposal_answer(replica_of(t, 1), t->now_ms, &t->proposal, &answer));
     expect_isr(t, "[1]", "[1,2]");
     answer.leader_epoch = 5;
     answer.partition_epoch = 0;
-    assert_false(hw_replica_apply_proposal_answer(replica_of(t, 1), t->now_ms, &t->settings,
-                                                  &t->proposal, &answer));
+    assert_false(
+        hw_replica_apply_proposal_answer(replica_of(t, 1), t->now_ms, &t->proposal, &answer));
     expect_isr(t, "[1]", "[1,2]");
     answer.partition_epoch = 1; /* Nothing had to be changed: accepted too (R4.9). */
-    assert_true(hw_replica_apply_proposal_answer(replica_of(t, 1), t->now_ms, &t->settings,
-                                                 &t->proposal, &answer));
+    assert_true(
+        hw_replica_apply_proposal_answer(replica_of(t, 1), t->now_ms, &t->proposal, &answer));
     expect_isr(t, "[1,2]", "[1,2]");
 }
 
@@ -259,6 +258,43 @@ TEST(the_answer_to_a_forgotten_proposal_is_ignored, struct test_replicas *t)
     expect_proposal(t, "[1]");
     accept_proposal(t, 3);
     expect_isr(t, "[1]", "[1]");
+}
+
+/* Brokers 2 and 4 are in sync and at the log end, 3 is in sync and behind, 5 qualifies, 6 does not. */
+TEST(by_hand_one_joins_who_qualifies_or_those_go_who_are_behind, struct test_replicas *t)
+{
+    static const struct {
+        struct hw_broker_list isr;
+        const char *proposed; /* NULL: nothing is. */
+    } cases[] = {{{4, {1, 2, 3, 4}}, NULL},
+                 {{3, {1, 3, 4}}, NULL},
+                 {{2, {1, 4}}, NULL},
+                 {{2, {1, 2}}, NULL},
+                 {{4, {1, 2, 4, 5}}, NULL},
+                 {{4, {1, 2, 2, 4}}, NULL},
+                 {{5, {1, 2, 3, 4, 6}}, NULL},
+                 {{6, {1, 2, 3, 4, 5, 6}}, NULL},
+                 {{5, {1, 2, 3, 4, 5}}, "[1,2,3,4,5]"},
+                 {{3, {1, 2, 4}}, "[1,2,4]"}};
+
+    t->settings.is_isr_proposed_by_hand = true;
+    lead(t, 1, 5, "[1,2,3,4,5,6]", "[1,2,3,4]");
+    append(t, 10);
+    for (hw_broker_id_t i = 2; i <= 5; i++) {
+        fetch_by(t, i, i == 3 ? 3 : 10);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(hw_replica_propose_isr(replica_of(t, 1), &cases[i].isr),
+                         cases[i].proposed != NULL);
+        expect_proposal(t, cases[i].proposed);
+        if (cases[i].proposed != NULL) {
+            assert_false(hw_replica_propose_isr(replica_of(t, 1), &cases[i].isr));
+            refuse_proposal(t, INELIGIBLE_REPLICA);
+        }
+        expect_known(t, 3,
+                     i + 1 < sizeof cases / sizeof cases[0] ? "end 3 start 0 caught up 0"
+                                                            : "end 3 start 0 caught up never");
+    }
 }
 
 int main(void)

@@ -5,7 +5,7 @@
  * Kafka's own tables: PartitionReassignmentReplicasTest, PartitionReassignmentRevertTest,
  * ReplicationControlManagerTest. Semantics: R7.1 to R7.7.
  */
-#include "core/replication/reassignment.h"
+#include "core/replication/partition_change.h"
 #include "support_controller.h"
 
 #include "tests/support_test.h"
@@ -13,14 +13,13 @@
 static void expect_begin(const char *replicas, const char *target, const char *removing,
                          const char *adding, const char *list)
 {
-    struct hw_broker_list from = test_list(replicas);
+    struct hw_partition_change change = {.replicas = test_list(replicas)};
     struct hw_broker_list to = test_list(target);
-    struct hw_reassignment reassignment;
 
-    assert_true(hw_reassignment_begin(&from, &to, &reassignment));
-    expect_list(&reassignment.removing, removing);
-    expect_list(&reassignment.adding, adding);
-    expect_list(&reassignment.replicas, list);
+    assert_true(hw_partition_change_begin_move(&change, &to));
+    expect_list(&change.removing, removing);
+    expect_list(&change.adding, adding);
+    expect_list(&change.replicas, list);
 }
 
 /* Row: C127. testRemovals. */
@@ -43,15 +42,15 @@ TEST_ALONE(replicas_that_are_added_stand_where_the_target_has_them)
 
 TEST_ALONE(a_move_with_more_replicas_than_a_list_holds_is_refused)
 {
-    struct hw_broker_list from = test_list("[1,2,3,4,5,6,7,8,9,10,11,12]");
+    struct hw_partition_change change = {.replicas = test_list("[1,2,3,4,5,6,7,8,9,10,11,12]")};
+    struct hw_partition_change refused = change;
     struct hw_broker_list to = test_list("[12,13,14,15,16]");
     struct hw_broker_list too_many = test_list("[12,13,14,15,16,17]");
-    struct hw_reassignment reassignment;
 
-    assert_true(hw_reassignment_begin(&from, &to, &reassignment));
-    assert_int_equal(reassignment.replicas.count, HW_REPLICAS_MAX);
-    assert_false(hw_reassignment_begin(&from, &too_many, &reassignment));
-    assert_int_equal(reassignment.replicas.count, HW_REPLICAS_MAX);
+    assert_true(hw_partition_change_begin_move(&change, &to));
+    assert_int_equal(change.replicas.count, HW_REPLICAS_MAX);
+    assert_false(hw_partition_change_begin_move(&refused, &too_many));
+    expect_list(&refused.replicas, "[1,2,3,4,5,6,7,8,9,10,11,12]");
 }
 
 /* Row: C129. testDoesNotCompleteReassignment. */
@@ -61,7 +60,7 @@ TEST_ALONE(a_move_is_not_complete_until_every_new_replica_is_in_sync)
                        "adding [3,4,5] removing [0,1,2]";
     struct hw_partition_record record = test_partition_record(text);
 
-    assert_false(hw_reassignment_maybe_complete(&record));
+    assert_false(hw_partition_record_maybe_complete_move(&record));
     expect_record(&record, text);
 }
 
@@ -72,7 +71,7 @@ TEST_ALONE(a_move_to_other_brokers_completes_when_all_of_them_are_in_sync)
         test_partition_record("leader 3 epochs 0/1 replicas [3,4,5,0,1,2] isr [0,1,2,3,4,5] "
                               "adding [3,4,5] removing [0,1,2]");
 
-    assert_true(hw_reassignment_maybe_complete(&record));
+    assert_true(hw_partition_record_maybe_complete_move(&record));
     expect_record(&record, "leader 3 epochs 0/1 replicas [3,4,5] isr [3,4,5]");
 }
 
@@ -88,10 +87,10 @@ TEST_ALONE(a_move_is_not_complete_while_a_replica_that_stays_is_out_of_sync)
     struct hw_partition_record nothing =
         test_partition_record("leader 3 epochs 0/1 replicas [3] isr [3] removing [3]");
 
-    assert_false(hw_reassignment_maybe_complete(&record));
-    assert_false(hw_reassignment_maybe_complete(&at_rest));
-    assert_false(hw_reassignment_maybe_complete(&synced));  /* Nothing is moving. */
-    assert_false(hw_reassignment_maybe_complete(&nothing)); /* Nothing would be left. */
+    assert_false(hw_partition_record_maybe_complete_move(&record));
+    assert_false(hw_partition_record_maybe_complete_move(&at_rest));
+    assert_false(hw_partition_record_maybe_complete_move(&synced));  /* Nothing is moving. */
+    assert_false(hw_partition_record_maybe_complete_move(&nothing)); /* Nothing would be left. */
 }
 
 /* Row: C131. testSomeAdding. */
@@ -99,11 +98,11 @@ TEST_ALONE(taking_a_move_back_drops_the_added_replicas)
 {
     struct hw_partition_record record =
         test_partition_record("leader 4 epochs 0/1 replicas [4,5,3,2,1] isr [4,5,2] adding [4,5]");
-    struct hw_reassignment_revert revert = hw_reassignment_revert_of(&record);
+    struct hw_partition_change change = hw_partition_change_of(&record);
 
-    expect_list(&revert.replicas, "[3,2,1]");
-    expect_list(&revert.isr, "[2]");
-    assert_false(revert.unclean);
+    assert_false(hw_partition_change_cancel_move(&change));
+    expect_list(&change.replicas, "[3,2,1]");
+    expect_list(&change.isr, "[2]");
 }
 
 /* Row: C132. testIsrSpecialCase. */
@@ -111,11 +110,11 @@ TEST_ALONE(taking_a_move_back_whose_isr_is_all_new_is_unclean)
 {
     struct hw_partition_record record = test_partition_record(
         "leader 4 epochs 0/1 replicas [4,5,3,2,1] isr [4,5] adding [4,5] removing [2]");
-    struct hw_reassignment_revert revert = hw_reassignment_revert_of(&record);
+    struct hw_partition_change change = hw_partition_change_of(&record);
 
-    expect_list(&revert.replicas, "[3,2,1]");
-    expect_list(&revert.isr, "[3]");
-    assert_true(revert.unclean);
+    assert_true(hw_partition_change_cancel_move(&change));
+    expect_list(&change.replicas, "[3,2,1]");
+    expect_list(&change.isr, "[3]");
 }
 
 /* Row: C136. testReassignPartitions. */

@@ -222,11 +222,11 @@ TEST(who_does_not_follow_any_more_is_not_cut, struct test_replicas *t)
     follow(t, 2, 1, 5);
     answered(t, 2, .diverging = true, .epoch = 4, .end = 3);
     expect_fetch(t, 2, "fetching at 3 after epoch 4");
-    assert_true(hw_replica_build_fetch(replica_of(t, 2), 2, &t->settings, true, &request));
+    assert_true(hw_replica_build_fetch(replica_of(t, 2), 2, true, &request));
     lead(t, 2, 6, "[1,2]", "[2]");
-    assert_int_equal(hw_replica_apply_fetch(replica_of(t, 2), 0, &t->settings, &request, &response,
-                                            &t->records, &t->out_of_range, &t->error),
-                     HW_OK);
+    assert_int_equal(
+        hw_replica_apply_fetch(replica_of(t, 2), 0, &request, &response, &t->records, &t->error),
+        HW_OK);
     expect_log(t, 2, 0, 3, 3);
 }
 

@@ -3,7 +3,6 @@
  * How did followers find their place before today's in-fetch check? By asking for the end of their
  * latest epoch: follows ReplicaFetcherThreadTest and AbstractFetcherThreadTest of Kafka 2.x.
  */
-#include "core/replication/epoch_truncation.h"
 #include "tests/support_replica.h"
 
 #include "tests/support_test.h"
@@ -24,8 +23,8 @@ static void told(struct test_replicas *t, enum hw_kafka_error refused, hw_epoch_
 {
     struct hw_epoch_end end = {.epoch = epoch, .end_offset = end_offset};
 
-    t->status = hw_replica_apply_epoch_end(replica_of(t, 2), t->now_ms, &t->settings, refused,
-                                           leader_epoch, end, &t->error);
+    t->status = hw_replica_apply_epoch_end(replica_of(t, 2), t->now_ms, refused, leader_epoch, end,
+                                           &t->error);
     expect_done(t);
 }
 
@@ -206,7 +205,8 @@ TEST(a_question_that_cuts_only_an_empty_epoch_is_followed_by_the_next, struct te
     assert_int_equal(hw_log_assign_epoch(log_of(t, 2), 3, &t->error), HW_OK);
     t->partition.variant = &hw_variant_kip_279;
     follow(t, 2, 1, 4);
-    assert_int_equal(hw_exchange_rejoin(&t->partition, &step, replica_of(t, 2), &t->error), HW_OK);
+    assert_int_equal(
+        t->partition.variant->rejoin(&t->partition, &step, replica_of(t, 2), &t->error), HW_OK);
     expect_batches(t, 2, "0@0 1-3@2");
 }
 

@@ -24,13 +24,13 @@ static void expect_none_resolved(struct test_replicas *t)
     int64_t found;
     enum hw_kafka_error answer;
 
-    hw_waiting_check(replica_of(t, 1), t->now_ms, &t->settings);
+    hw_waiting_check(replica_of(t, 1), t->now_ms);
     assert_false(hw_waiting_take_resolved(replica_of(t, 1), &found, &answer));
 }
 
 static void check(struct test_replicas *t)
 {
-    hw_waiting_check(replica_of(t, 1), t->now_ms, &t->settings);
+    hw_waiting_check(replica_of(t, 1), t->now_ms);
 }
 
 /* Semantics: R1.33, R1.35: the offset behind the last record */
@@ -69,7 +69,7 @@ TEST(a_member_that_leaves_is_not_waited_for, struct test_replicas *t)
     t->now_ms = t->settings.replica_lag_time_max_ms - 1;
     lead(t, 1, 0, "[1,2,3]", "[1,2]");
     expect_none_resolved(t); /* It may be only late, and come back at once (R3.5). */
-    hw_controller_set_fenced(&t->controller, 3, true);
+    hw_controller_registration(&t->controller, 3)->fenced = true;
     lead(t, 1, 0, "[1,2,3]", "[1,2]");
     check(t);
     expect_resolved(t, 0, HW_KAFKA_NONE);

@@ -123,6 +123,24 @@ TEST(calls_about_many_logs_stop_and_can_be_made_again, struct fixture *f)
     expect_sql(db, "SELECT count(*), sum(leo) FROM hw_replicas WHERE role = 'leader'", "400|400");
 }
 
+/* Case: F-24. A function is called within a statement, a table's cluster is opened before one runs. */
+TEST(a_cluster_that_is_being_opened_stops, struct fixture *f)
+{
+    char *copy = sqlite3_mprintf(
+        "SELECT open_cluster(':memory:', '{\"copy_of\":\"%s-highwater\"}')", f->path);
+
+    expect_sql(f->db, "CREATE VIRTUAL TABLE t USING highwater(partitions=1)", "");
+    test_sql_close(f->db);
+    f->db = test_sql_open(f->path);
+    expect_interrupted(f->db, "SELECT elect()", 0);
+    expect_interrupted(f->db, "SELECT count(*) FROM t", 0);
+    assert_string_equal(sqlite3_errmsg(f->db), "interrupted: broker 1 did not start");
+    expect_sql(f->db, "SELECT count(*) > 400, sum(leo) FROM hw_replicas", "1|400");
+    expect_interrupted(f->db, copy, 0);
+    expect_sql(f->db, "SELECT sum(leo) FROM hw_replicas", "400");
+    sqlite3_free(copy);
+}
+
 /* Case: F-68 */
 TEST_ALONE(rows_of_many_replicas_stop)
 {

@@ -4,7 +4,6 @@
  * of key and value, and every kind of damage?
  */
 #include "core/record/codec.h"
-#include "core/record/compressed_batch.h"
 #include "tests/support_batch.h"
 #include "tests/support_segment.h"
 #include "tests/support_sql_kafka.h"
@@ -234,15 +233,10 @@ static void put_coded(struct kafka_fixture *f, int i, int id)
     hw_buffer_init(&plain, &hw_allocator_libc);
     test_put_batch(&plain, &(struct test_batch){.base_offset = 3 * i, .count = 3});
     batch = test_parse(plain.bytes, plain.size);
-    assert_int_equal(
-        hw_batch_recompress(plain.bytes, &batch,
-                            id <= HW_CODEC_ZSTD ? (enum hw_codec)id : HW_CODEC_NONE,
-                            hw_codec_level_default(HW_CODEC_NONE) + (id == HW_CODEC_LZ4    ? 9
-                                                                     : id == HW_CODEC_ZSTD ? 3
-                                                                     : id == HW_CODEC_GZIP ? 6
-                                                                                           : 0),
-                            1 << 20, &f->log, &f->error),
-        HW_OK);
+    assert_int_equal(hw_batch_recompress(plain.bytes, &batch,
+                                         id <= HW_CODEC_ZSTD ? (enum hw_codec)id : HW_CODEC_NONE,
+                                         1 << 20, &f->log, &f->error),
+                     HW_OK);
     if (id > HW_CODEC_ZSTD) {
         batch = test_parse(f->log.bytes + start, f->log.size - start);
         batch.attributes = (int16_t)id;

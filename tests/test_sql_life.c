@@ -270,6 +270,29 @@ TEST(loading_writes_nothing_to_the_error_log, const struct fixture *f)
     test_sql_close(db);
 }
 
+/* SQLite reads main's schema again when a statement about main runs, and frees the tables of temp. */
+TEST(a_table_in_temp_is_not_made_beside_a_schema_that_has_changed, const struct fixture *f)
+{
+    static const char *const create = "CREATE VIRTUAL TABLE temp.v USING highwater(partitions=2)";
+    static const char *const refused =
+        "INVALID_REQUEST: the schema of main has changed: let SQLite";
+    sqlite3 *db = test_sql_open(f->other);
+    sqlite3 *second = test_sql_open(f->other);
+
+    expect_sql(db, "SELECT count(*) FROM main.sqlite_schema", "0");
+    expect_sql(second, "CREATE TABLE a(x)", "");
+    expect_error(db, create, SQLITE_ERROR, refused);
+    expect_sql(db, "SELECT count(*) FROM main.sqlite_schema; BEGIN", "1");
+    expect_error(db, "CREATE VIRTUAL TABLE v USING highwater(bogus=1)", SQLITE_ERROR,
+                 "INVALID_CONFIG: there is no config \"bogus\"");
+    expect_error(db, create, SQLITE_ERROR, refused);
+    expect_sql(db, "SELECT count(*) FROM main.sqlite_schema", "1");
+    expect_sql(db, create, "");
+    expect_sql(db, "COMMIT; SELECT topic FROM hw_topics", "v");
+    test_sql_close(second);
+    test_sql_close(db);
+}
+
 TEST(a_setting_outlives_a_database_without_topics, const struct fixture *f)
 {
     sqlite3 *db = test_sql_open(f->other);

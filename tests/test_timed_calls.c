@@ -6,18 +6,24 @@
 
 #include "tests/support_test.h"
 
-/* Whether broker 3 asks this, and the request is so; the row of an answer is the request's. */
-static bool is_asked(const struct test_cluster *t, const char *kind, const char *state)
+/* When broker 3 has asked this, if the request is so; -1: it is not. The row of an answer is the
+ * request's. */
+static hw_time_ms_t asked_at(const struct test_cluster *t, const char *kind, const char *state)
 {
     struct hw_position position = {0};
     struct hw_request_view view;
 
     while (hw_cluster_next_request(t->cluster, &position, &view)) {
         if (strcmp(view.kind, kind) == 0 && strcmp(view.state, state) == 0 && view.sender == 3) {
-            return true;
+            return view.sent_ms;
         }
     }
-    return false;
+    return -1;
+}
+
+static bool is_asked(const struct test_cluster *t, const char *kind, const char *state)
+{
+    return asked_at(t, kind, state) >= 0;
 }
 
 /* The millisecond of the next 2 s in which this is asked, and is so; fails if there is none. */
@@ -82,6 +88,30 @@ TEST(a_question_that_gets_no_answer_is_asked_again, struct test_cluster *t)
     heal(t, 1, 3);
     tick_to(t, t->cluster->now_ms + 4000);
     expect_log_end(t, 3, 7);
+}
+
+/* On its way there or back: it fails when its time is over. Semantics: W7.3 */
+TEST(a_request_on_a_cut_link_fails_by_its_time_out, struct test_cluster *t)
+{
+    static const char *const states[] = {"travelling", "answered"};
+
+    configure(t, "request.timeout.ms", "1000");
+    timed_begin(t, 10000, 10000);
+    for (size_t i = 0; i < 2; i++) {
+        hw_time_ms_t sent_ms;
+
+        (void)wait_for(t, "fetch", "travelling");
+        produce(t, "x");
+        (void)wait_for(t, "fetch", states[i]);
+        cut(t, 1, 3);
+        sent_ms = asked_at(t, "fetch", states[i]);
+        tick_to(t, sent_ms + 1000);
+        assert_true(is_asked(t, "fetch", "held"));
+        tick_to(t, sent_ms + 1002);
+        assert_false(is_asked(t, "fetch", "held"));
+        heal(t, 1, 3);
+        tick_to(t, sent_ms + 5000);
+    }
 }
 
 /* Kafka 2.0: a new follower asks where its latest epoch ends. */

@@ -93,8 +93,9 @@ static hw_time_ms_t first_commit(struct test_cluster *t, int64_t partition, cons
     return hw_acks_find(&t->cluster->acks, produced.ack_id)->resolved_ms - 10100;
 }
 
-/* By Java's hash orders-0 and small-0 have fetcher 1, small-1 has fetcher 0. A partition that a fetcher
- * gets while its request waits has its turn when that is over. Semantics: W1.1, W2.2, W3.3, W3.8 */
+/* By Java's hash orders-0, small-0 and small-1 have fetchers 1, 1 and 0 of two, 2, 1 and 0 of three,
+ * and 4, 4 and 3 of five. A partition that a fetcher gets while its request waits has its turn when
+ * that is over. Semantics: W1.1, W2.2, W3.3, W3.8 */
 TEST(a_new_partition_waits_for_the_fetcher_that_it_is_given, void *fixture)
 {
     /* The poll that waits at 10100 is the one of 20 times 502, and ends at 10542. */
@@ -102,6 +103,8 @@ TEST(a_new_partition_waits_for_the_fetcher_that_it_is_given, void *fixture)
     assert_true(first_commit(fixture, 1, "1") >= 442);
     assert_true(first_commit(fixture, 0, "2") >= 442);
     assert_true(first_commit(fixture, 1, "2") < 10);
+    assert_true(first_commit(fixture, 1, "3") < 10);
+    assert_true(first_commit(fixture, 0, "5") >= 442);
 }
 
 static int64_t fetchers_to(const struct test_cluster *t, hw_broker_id_t leader)

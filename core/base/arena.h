@@ -80,8 +80,8 @@ enum hw_status hw_arena_save(struct hw_arena *arena, struct hw_arena_image *imag
 
 /*
  * Leave these bytes, all of one block, out of what is copied and put back from now on. The caller
- * knows that until hw_arena_copy_all() the block is not given back, and that nobody writes to them, or nobody
- * reads what is written. Errors: HW_NO_MEMORY.
+ * knows that until hw_arena_copy_all() the block is not given back, and that nobody writes to them,
+ * or nobody reads what is written. Errors: HW_NO_MEMORY.
  */
 enum hw_status hw_arena_leave_out(struct hw_arena *arena, void *from, size_t size,
                                   struct hw_error *error);

@@ -110,6 +110,23 @@ enum hw_status hw_byte_map_add(struct hw_byte_map *map, const void *key, size_t 
     return status;
 }
 
+enum hw_status hw_byte_map_add_item(struct hw_byte_map *map, const void *key, size_t size,
+                                    void **items, size_t *capacity, size_t item_size,
+                                    size_t *number, struct hw_error *error)
+{
+    size_t count = map->count;
+    enum hw_status status =
+        hw_array_reserve(map->bytes.allocator, items, capacity, count + 1, item_size, error);
+
+    if (status == HW_OK) {
+        status = hw_byte_map_add(map, key, size, number, error);
+    }
+    if (status == HW_OK && *number == count) {
+        memset((char *)*items + count * item_size, 0, item_size);
+    }
+    return status;
+}
+
 const uint8_t *hw_byte_map_key(const struct hw_byte_map *map, size_t number, size_t *size)
 {
     static const uint8_t nothing[1];

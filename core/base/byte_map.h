@@ -33,6 +33,12 @@ size_t hw_byte_map_find(const struct hw_byte_map *map, const void *key, size_t s
 enum hw_status hw_byte_map_add(struct hw_byte_map *map, const void *key, size_t size,
                                size_t *number, struct hw_error *error);
 
+/* The same for who has an array with an item for each key: with a new one comes an item of
+ * zeros. */
+enum hw_status hw_byte_map_add_item(struct hw_byte_map *map, const void *key, size_t size,
+                                    void **items, size_t *capacity, size_t item_size,
+                                    size_t *number, struct hw_error *error);
+
 /* The bytes of a key, borrowed until the next one is added. */
 const uint8_t *hw_byte_map_key(const struct hw_byte_map *map, size_t number, size_t *size);
 

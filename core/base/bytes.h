@@ -49,12 +49,6 @@ static inline void hw_put_u32(uint8_t *p, uint32_t value)
     p[3] = (uint8_t)value;
 }
 
-static inline void hw_put_u64(uint8_t *p, uint64_t value)
-{
-    hw_put_u32(p, (uint32_t)(value >> 32));
-    hw_put_u32(p + 4, (uint32_t)value);
-}
-
 static inline void hw_put_i16(uint8_t *p, int16_t value)
 {
     hw_put_u16(p, (uint16_t)value);
@@ -67,7 +61,8 @@ static inline void hw_put_i32(uint8_t *p, int32_t value)
 
 static inline void hw_put_i64(uint8_t *p, int64_t value)
 {
-    hw_put_u64(p, (uint64_t)value);
+    hw_put_u32(p, (uint32_t)((uint64_t)value >> 32));
+    hw_put_u32(p + 4, (uint32_t)value);
 }
 
 #endif /* HW_BASE_BYTES_H */

@@ -125,13 +125,15 @@ enum hw_kafka_error {
 /* Kafka's name of the error ("NOT_ENOUGH_REPLICAS"). Never NULL; static storage. */
 const char *hw_kafka_error_name(enum hw_kafka_error error);
 
-/* Whether trying the same again may work, as Kafka's clients do. */
-bool hw_kafka_error_is_retriable(enum hw_kafka_error error);
+/* What is known of an error. */
+struct hw_kafka_error_row {
+    enum hw_kafka_error error;
+    const char *name;
+    bool is_retriable;  /* Whether trying the same again may work, as Kafka's clients do. */
+    const char *advice; /* What to do about it, in one line. */
+};
 
-/* What to do about it, in one line. Never NULL; static storage. */
-const char *hw_kafka_error_advice(enum hw_kafka_error error);
-
-/* The error at that place of the map, NONE first; false behind the last. */
-bool hw_kafka_error_at(size_t place, enum hw_kafka_error *error);
+/* The error at that place of the map, NONE first; NULL behind the last. */
+const struct hw_kafka_error_row *hw_kafka_error_at(size_t place);
 
 #endif /* HW_BASE_KAFKA_ERROR_H */

@@ -45,15 +45,20 @@ void hw_free(const struct hw_allocator *allocator, void *block, size_t size)
     }
 }
 
-char *hw_text_copy(const struct hw_allocator *allocator, const char *text)
+char *hw_text_copy_size(const struct hw_allocator *allocator, const void *text, size_t size)
 {
-    size_t size = strlen(text) + 1;
-    char *copy = hw_alloc(allocator, size);
+    char *copy = hw_alloc(allocator, size + 1);
 
     if (copy != NULL) {
         memcpy(copy, text, size);
+        copy[size] = '\0';
     }
     return copy;
+}
+
+char *hw_text_copy(const struct hw_allocator *allocator, const char *text)
+{
+    return hw_text_copy_size(allocator, text, strlen(text));
 }
 
 void hw_text_free(const struct hw_allocator *allocator, char *text)

@@ -34,6 +34,8 @@ void hw_free(const struct hw_allocator *allocator, void *block, size_t size);
 
 /* A copy of the NUL-terminated `text`; hw_text_free() gives it back. NULL if there is no memory. */
 char *hw_text_copy(const struct hw_allocator *allocator, const char *text);
+/* The same of `size` bytes, none of which is NUL. */
+char *hw_text_copy_size(const struct hw_allocator *allocator, const void *text, size_t size);
 void hw_text_free(const struct hw_allocator *allocator, char *text);
 
 /*

@@ -5,12 +5,7 @@
 #include "core/base/types.h"
 
 /* Zig-zag puts small numbers of both signs first: 0, -1, 1, -2 become 0, 1, 2, 3. */
-static uint32_t zigzag_32(int32_t value)
-{
-    return ((uint32_t)value << 1) ^ (value < 0 ? UINT32_MAX : 0);
-}
-
-static uint64_t zigzag_64(int64_t value)
+static uint64_t zigzag(int64_t value)
 {
     return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
 }
@@ -54,19 +49,14 @@ static size_t unsigned_get(const uint8_t *bytes, size_t available, size_t size_m
     return 0;
 }
 
-size_t hw_varint_size(int32_t value)
-{
-    return unsigned_size(zigzag_32(value));
-}
-
 size_t hw_varlong_size(int64_t value)
 {
-    return unsigned_size(zigzag_64(value));
+    return unsigned_size(zigzag(value));
 }
 
 size_t hw_varlong_put(uint8_t *out, int64_t value)
 {
-    return unsigned_put(out, zigzag_64(value));
+    return unsigned_put(out, zigzag(value));
 }
 
 size_t hw_varint_get(const uint8_t *bytes, size_t available, int32_t *value)

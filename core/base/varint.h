@@ -11,8 +11,7 @@
 
 enum { HW_VARINT_SIZE_MAX = 5, HW_VARLONG_SIZE_MAX = 10 };
 
-/* Bytes that the shortest form of `value` takes. */
-size_t hw_varint_size(int32_t value);
+/* Bytes that the shortest form of `value` takes, of 32 bits too. */
 size_t hw_varlong_size(int64_t value);
 
 /* Write the shortest form, which of 32 bits is the same, to `out`, which has room for it. Returns the

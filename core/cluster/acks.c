@@ -5,53 +5,6 @@
 #include "core/base/assert.h"
 #include "core/base/search.h"
 
-#include <stddef.h>
-#include <string.h>
-
-/* The name of a topic, which rows that follow each other share: most are of one topic. */
-struct name {
-    size_t rows; /* That have it. */
-    char text[];
-};
-
-static struct name *name_of(char *topic)
-{
-    return (struct name *)(void *)(topic - offsetof(struct name, text));
-}
-
-static size_t name_size(const char *topic)
-{
-    return sizeof(struct name) + strlen(topic) + 1;
-}
-
-/* The name for one more row, behind all others; NULL: no memory. */
-static char *name_take(const struct hw_acks *acks, const char *topic)
-{
-    char *last = acks->count == acks->head ? NULL : acks->rows[acks->count - 1].topic;
-    struct name *name;
-
-    if (last != NULL && strcmp(last, topic) == 0) {
-        name = name_of(last);
-        name->rows++;
-        return last;
-    }
-    name = hw_alloc(acks->allocator, name_size(topic));
-    if (name == NULL) {
-        return NULL;
-    }
-    name->rows = 1;
-    memcpy(name->text, topic, strlen(topic) + 1);
-    return name->text;
-}
-
-/* One row less has it. NULL is allowed. */
-static void name_give_back(const struct hw_acks *acks, char *topic)
-{
-    if (topic != NULL && --name_of(topic)->rows == 0) {
-        hw_free(acks->allocator, name_of(topic), name_size(topic));
-    }
-}
-
 const char *hw_ack_status(const struct hw_ack *ack)
 {
     return ack->is_pending               ? "pending"
@@ -69,37 +22,18 @@ void hw_acks_init(struct hw_acks *acks, const struct hw_allocator *allocator)
 void hw_acks_release(struct hw_acks *acks)
 {
     for (size_t i = acks->head; i < acks->count; i++) {
-        name_give_back(acks, acks->rows[i].topic);
+        hw_text_free(acks->allocator, acks->rows[i].topic);
     }
     hw_free(acks->allocator, acks->rows, acks->capacity * sizeof *acks->rows);
     hw_acks_init(acks, acks->allocator);
 }
 
-/* Index of the first row, hole or not, with at least this id; acks->count if there is none. Ids
- * only grow, so a row is no further from either end than its id is. */
+/* Index of the first row, hole or not, with at least this id; acks->count if there is none. */
 static size_t lower_bound(const struct hw_acks *acks, int64_t id)
 {
-    size_t low = acks->head;
-    size_t high = acks->count;
     size_t at;
-    int64_t first;
-    int64_t last;
 
-    if (low == high || id > acks->rows[high - 1].id) {
-        return high;
-    }
-    first = acks->rows[low].id;
-    last = acks->rows[high - 1].id;
-    if (id <= first) {
-        return low;
-    }
-    if (id - first < (int64_t)(high - low)) {
-        high = low + (size_t)(id - first);
-    }
-    if (last - id < (int64_t)(acks->count - low)) {
-        low = acks->count - 1 - (size_t)(last - id);
-    }
-    HW_SEARCH(at, low, high, acks->rows[at].id < id);
+    HW_SEARCH(at, acks->head, acks->count, acks->rows[at].id < id);
     return at;
 }
 
@@ -148,7 +82,7 @@ enum hw_status hw_acks_add(struct hw_acks *acks, const struct hw_ack *ack, const
     if (status != HW_OK) {
         return status;
     }
-    name = name_take(acks, topic);
+    name = hw_text_copy(acks->allocator, topic);
     if (name == NULL) {
         return hw_error_no_memory(error, "the name of a topic");
     }
@@ -167,7 +101,7 @@ enum hw_status hw_acks_add(struct hw_acks *acks, const struct hw_ack *ack, const
 /* Make a hole of a row. */
 static void drop_row(struct hw_acks *acks, struct hw_ack *row)
 {
-    name_give_back(acks, row->topic);
+    hw_text_free(acks->allocator, row->topic);
     row->topic = NULL;
     acks->dropped_count++;
     while (acks->head < acks->count && acks->rows[acks->head].topic == NULL) {
@@ -183,20 +117,12 @@ void hw_acks_remove(struct hw_acks *acks, int64_t id)
         return;
     }
     if (id == acks->next_id - 1) {
-        name_give_back(acks, row->topic);
+        hw_text_free(acks->allocator, row->topic);
         acks->count--;
         acks->next_id--;
     } else {
         drop_row(acks, row);
     }
-}
-
-void hw_acks_remove_last(struct hw_acks *acks)
-{
-    int64_t id = acks->next_id - 1;
-
-    hw_acks_remove(acks, id);
-    HW_ASSERT(acks->next_id == id);
 }
 
 static void drop_first_finished(struct hw_acks *acks)
@@ -233,22 +159,14 @@ void hw_acks_resolve(struct hw_acks *acks, int64_t id, enum hw_kafka_error error
     HW_ASSERT(acks->finished_count <= HW_ACKS_FINISHED_MAX);
 }
 
-void hw_acks_set_offsets(struct hw_acks *acks, int64_t id, hw_offset_t base_offset,
-                         hw_offset_t last_offset)
+void hw_acks_set_appended(struct hw_acks *acks, int64_t id, hw_offset_t base_offset,
+                          hw_offset_t last_offset, hw_epoch_t leader_epoch)
 {
     struct hw_ack *row = find_row(acks, id);
 
     if (row != NULL) {
         row->base_offset = base_offset;
         row->last_offset = last_offset;
-    }
-}
-
-void hw_acks_set_leader_epoch(struct hw_acks *acks, int64_t id, hw_epoch_t leader_epoch)
-{
-    struct hw_ack *row = find_row(acks, id);
-
-    if (row != NULL) {
         row->leader_epoch = leader_epoch;
     }
 }

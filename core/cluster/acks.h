@@ -7,8 +7,8 @@
  *              v               v
  *       [ - ][ 3 ][ - ][ 5 ][ 6 ]       - was dropped: its topic is NULL. Walk with hw_acks_after()
  *
- * Adding and finishing a row is amortised O(1): dropped rows stay as holes until half the array
- * is holes; rows are found by their id's distance from both ends.
+ * Dropped rows stay as holes until half the array is holes, so that adding and finishing one costs
+ * no more than finding it by its id, a binary search.
  */
 #ifndef HW_CLUSTER_ACKS_H
 #define HW_CLUSTER_ACKS_H
@@ -21,7 +21,7 @@ enum { HW_ACKS_FINISHED_MAX = 10000 };
 struct hw_ack {
     int64_t id;
     hw_time_ms_t time_ms;
-    char *topic; /* Shared with rows before and behind it; NULL: the row was dropped. */
+    char *topic; /* NULL: the row was dropped. */
     int32_t partition;
     hw_offset_t base_offset; /* HW_OFFSET_NONE where it was refused, as last_offset. */
     hw_offset_t last_offset;
@@ -61,20 +61,16 @@ enum hw_status hw_acks_add(struct hw_acks *acks, const struct hw_ack *ack, const
 /* Take a pending row back, as if it had never been: a produce that failed. The newest one's id is
  * given to the next row. Ids that are unknown or finished are ignored. */
 void hw_acks_remove(struct hw_acks *acks, int64_t id);
-void hw_acks_remove_last(struct hw_acks *acks); /* The newest row, which is pending. */
 
 /* Finish a pending row; ids that are unknown or finished are ignored. Drops the rows that finished
  * first above the limit. */
 void hw_acks_resolve(struct hw_acks *acks, int64_t id, enum hw_kafka_error error,
                      hw_time_ms_t now_ms);
 
-/* Where the record landed, for a row whose offsets were not known when it was added. Unknown ids
- * are ignored. */
-void hw_acks_set_offsets(struct hw_acks *acks, int64_t id, hw_offset_t base_offset,
-                         hw_offset_t last_offset);
-
-/* The same for the leader epoch in which it was taken. */
-void hw_acks_set_leader_epoch(struct hw_acks *acks, int64_t id, hw_epoch_t leader_epoch);
+/* Where the record landed, and in which leader epoch, for a row that was added before. Unknown ids are
+ * ignored. */
+void hw_acks_set_appended(struct hw_acks *acks, int64_t id, hw_offset_t base_offset,
+                          hw_offset_t last_offset, hw_epoch_t leader_epoch);
 
 /* The row with this id, borrowed as below; NULL: it is unknown, or was dropped. */
 const struct hw_ack *hw_acks_find(const struct hw_acks *acks, int64_t id);

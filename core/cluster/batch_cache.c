@@ -4,7 +4,7 @@
 
 #include "core/base/assert.h"
 #include "core/base/search.h"
-#include "core/record/compressed_batch.h"
+#include "core/record/codec.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -87,24 +87,6 @@ static void make_room(struct hw_batch_cache *cache, size_t memory_bytes)
     }
 }
 
-/* Have the batch in the entry's own memory: that of `bytes`, if little of it would be wasted. Where
- * much would be, it is given back, so that it fits the next batch and need not be copied again. */
-static enum hw_status take_bytes(struct hw_cached_batch *entry, struct hw_buffer *bytes,
-                                 size_t size_bytes, struct hw_error *error)
-{
-    enum hw_status status;
-
-    if (bytes->allocator == entry->bytes.allocator &&
-        bytes->capacity - size_bytes < size_bytes / 4) {
-        entry->bytes = *bytes;
-        hw_buffer_init(bytes, bytes->allocator);
-        return HW_OK;
-    }
-    status = hw_buffer_append(&entry->bytes, bytes->bytes, size_bytes, error);
-    hw_buffer_release(bytes);
-    return status;
-}
-
 static enum hw_status entry_fill(struct hw_cached_batch *entry,
                                  const struct hw_allocator *allocator, struct hw_buffer *bytes,
                                  const struct hw_batch *batch, size_t plain_size_max,
@@ -116,7 +98,8 @@ static enum hw_status entry_fill(struct hw_cached_batch *entry,
     hw_buffer_init(&entry->plain, allocator);
     entry->base_offset = batch->base_offset;
     entry->next_offset = hw_batch_next_offset(batch);
-    status = take_bytes(entry, bytes, hw_batch_size_bytes(batch), error);
+    status = hw_buffer_append(&entry->bytes, bytes->bytes, hw_batch_size_bytes(batch), error);
+    hw_buffer_release(bytes);
     if (status == HW_OK) {
         status = hw_record_iterator_open(&entry->start, entry->bytes.bytes, batch, plain_size_max,
                                          &entry->plain, error);

@@ -60,7 +60,7 @@ struct hw_cached_batch *hw_batch_cache_find(struct hw_batch_cache *cache, uint64
 
 /*
  * Put a whole batch, whose checksum was checked, into the cache: `bytes` begin with it, are
- * copied or taken over, and empty afterwards. Errors: HW_NO_MEMORY; those of
+ * copied, and empty afterwards. Errors: HW_NO_MEMORY; those of
  * hw_record_iterator_open() with at most `plain_size_max` bytes.
  */
 enum hw_status hw_batch_cache_add(struct hw_batch_cache *cache, uint64_t content_id,

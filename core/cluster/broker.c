@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A broker as a process: its log directory, its replicas while it runs, how it starts and stops. */
 #include "core/base/broker_list.h"
-#include "core/cluster/checkpoints.h"
+#include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -103,14 +103,23 @@ void hw_cluster_publish_metadata(struct hw_cluster *cluster)
     }
 }
 
-enum hw_status hw_broker_replica_path(const struct hw_broker *broker,
-                                      const struct hw_partition *partition, char path[HW_PATH_MAX],
-                                      struct hw_error *error)
-{
-    return hw_path_join(path, broker->dir, partition->name, error);
-}
-
 /* ------------------------------------------------------------------------------------- starting */
+
+/* Without memory it is left out. */
+static void broker_add_recovery(struct hw_cluster *cluster, const struct hw_recovery_entry *entry)
+{
+    struct hw_recoveries *recoveries = &cluster->recoveries;
+    struct hw_error unused;
+
+    if (recoveries->count == HW_RECOVERIES_MAX) {
+        recoveries->entries[recoveries->oldest] = *entry;
+        recoveries->oldest = (recoveries->oldest + 1) % HW_RECOVERIES_MAX;
+    } else if (hw_array_reserve(cluster->allocator, (void **)&recoveries->entries,
+                                &recoveries->capacity, recoveries->count + 1,
+                                sizeof *recoveries->entries, &unused) == HW_OK) {
+        recoveries->entries[recoveries->count++] = *entry;
+    }
+}
 
 /* Each file that was mended is a row of hw_recoveries; and an event, but for the one whose problem
  * stands in the detail of the whole. */
@@ -120,17 +129,36 @@ static void broker_note_mends(struct hw_cluster *cluster, const struct hw_replic
     for (int32_t i = 0; i < recovery->mend_count && i < HW_LOG_MENDS_MAX; i++) {
         const struct hw_log_mend *mend = &recovery->mends[i];
 
-        hw_recoveries_add(&cluster->recoveries,
-                          &(struct hw_recovery_entry){.time_ms = cluster->now_ms,
-                                                      .broker = replica->broker,
-                                                      .topic = replica->journal_topic,
-                                                      .partition = replica->journal_partition,
-                                                      .mend = *mend});
+        broker_add_recovery(cluster,
+                            &(struct hw_recovery_entry){.time_ms = cluster->now_ms,
+                                                        .broker = replica->broker,
+                                                        .topic = replica->journal_topic,
+                                                        .partition = replica->journal_partition,
+                                                        .mend = *mend});
         if (strstr(recovery->detail, mend->problem) == NULL) {
             hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_RECOVERY),
                            "%s: %s: %s", mend->file, mend->problem, mend->action);
         }
     }
+}
+
+bool hw_cluster_next_recovery(const struct hw_cluster *cluster, struct hw_position *position,
+                              struct hw_recovery_view *view)
+{
+    const struct hw_recoveries *recoveries = &cluster->recoveries;
+    const struct hw_recovery_entry *entry;
+
+    if (position->item >= recoveries->count) {
+        return false;
+    }
+    entry = &recoveries->entries[(recoveries->oldest + position->item++) % HW_RECOVERIES_MAX];
+    *view =
+        (struct hw_recovery_view){.time_ms = entry->time_ms,
+                                  .broker = entry->broker,
+                                  .topic = hw_journal_topic_name(&cluster->journal, entry->topic),
+                                  .partition = entry->partition,
+                                  .mend = &entry->mend};
+    return true;
 }
 
 static void broker_note_recovery(struct hw_cluster *cluster, const struct hw_replica *replica,
@@ -164,27 +192,29 @@ void hw_cluster_expire_producers(const struct hw_cluster *cluster, struct hw_log
 }
 
 enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_broker *broker,
-                                      struct hw_topic *topic, struct hw_partition *partition,
+                                      struct hw_partition *partition,
                                       struct hw_broker_checkpoints *checkpoints,
                                       struct hw_error *error)
 {
+    struct hw_topic *topic = partition->topic;
     int32_t index = partition->number;
     struct hw_log_load load = {.topic_id = topic->id};
     struct hw_log_recovery recovery;
     char path[HW_PATH_MAX];
     struct hw_log *log;
     struct hw_replica *replica;
-    enum hw_status status = hw_broker_replica_path(broker, partition, path, error);
+    enum hw_status status = hw_path_join(path, broker->dir, partition->name, error);
 
     if (status != HW_OK) {
         return status;
     }
     if (checkpoints != NULL) {
-        load.high_watermark =
-            hw_offset_checkpoint_get(&checkpoints->high_watermarks, topic->name, index, 0);
-        load.recovery_point =
-            hw_offset_checkpoint_get(&checkpoints->recovery_points, topic->name, index, 0);
-        load.log_start = hw_offset_checkpoint_get(&checkpoints->log_starts, topic->name, index, 0);
+        load.high_watermark = hw_offset_checkpoint_get(
+            &checkpoints->offsets[HW_CHECKPOINT_HIGH_WATERMARKS], topic->name, index, 0);
+        load.recovery_point = hw_offset_checkpoint_get(
+            &checkpoints->offsets[HW_CHECKPOINT_RECOVERY_POINTS], topic->name, index, 0);
+        load.log_start = hw_offset_checkpoint_get(&checkpoints->offsets[HW_CHECKPOINT_LOG_STARTS],
+                                                  topic->name, index, 0);
         load.synced_end = hw_offset_checkpoint_get(&broker->synced, topic->name, index, -1);
         /* The log may have been cut since the checkpoint was written. */
         if (load.synced_end >= 0 && load.recovery_point > load.synced_end) {
@@ -210,7 +240,7 @@ enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_brok
     cluster->is_undecided |= hw_log_producers(log)->open_count > 0;
     replica->quotas = &broker->quotas;
     replica->answers = &broker->answers;
-    hw_cluster_mark_throttled(cluster, topic, index, replica);
+    hw_cluster_mark_throttled(cluster, partition, replica);
     replica->journal = &cluster->journal;
     replica->journal_topic = partition->journal_topic;
     replica->journal_partition = index;
@@ -247,37 +277,56 @@ bool hw_broker_lacks_replica(const struct hw_broker *broker, const struct hw_par
            hw_partition_find(partition, broker->id) == NULL;
 }
 
-enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *broker,
-                               struct hw_error *error)
+/* Open what the records give the broker and it has not open. A `retry`, of one that runs, fails for
+ * the first that cannot be opened. */
+static enum hw_status broker_open_all(struct hw_cluster *cluster, struct hw_broker *broker,
+                                      bool retry, struct hw_error *error)
 {
     struct hw_broker_checkpoints checkpoints;
+    const struct hw_partition *failed = NULL;
+    struct hw_error first;
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
-    enum hw_status status = HW_OK;
+    enum hw_status status =
+        cluster->is_on_disk ? hw_broker_make_directory(cluster, broker, error) : HW_OK;
 
-    hw_broker_reset_quotas(cluster, broker);
-    broker->answers = (struct hw_answer_counts){0};
-    if (cluster->is_on_disk) {
-        status = hw_broker_make_directory(cluster, broker, error);
-    }
     if (status == HW_OK) {
         status = hw_broker_checkpoints_load(cluster, broker, &checkpoints, error);
     }
     if (status != HW_OK) {
         return status;
     }
-    if (cluster->is_on_disk) {
+    if (cluster->is_on_disk && !retry) {
         broker->previous_epoch = checkpoints.previous_epoch;
     }
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+    while (status == HW_OK && (partition = hw_selection_next(&all)) != NULL) {
         if (hw_broker_lacks_replica(broker, partition)) {
-            status = hw_broker_open_replica(cluster, broker, topic, partition, &checkpoints, error);
+            status = hw_broker_open_replica(cluster, broker, partition, &checkpoints, error);
+            if (status != HW_OK && failed == NULL) {
+                failed = partition;
+                first = *error;
+            }
             status = broker_go_on_without(cluster, broker, partition, status, error);
         }
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     hw_broker_checkpoints_release(&checkpoints);
+    return status == HW_OK && retry && failed != NULL
+               ? hw_error_refuse(error, HW_KAFKA_KAFKA_STORAGE_ERROR,
+                                 "broker %" PRId32 " still cannot open its log of %s: %.300s",
+                                 broker->id, failed->name, first.message)
+               : status;
+}
+
+enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *broker,
+                               struct hw_error *error)
+{
+    enum hw_status status;
+
+    hw_broker_reset_quotas(cluster, broker);
+    broker->answers = (struct hw_answer_counts){0};
+    memset(broker->written, 0, sizeof broker->written);
+    status = broker_open_all(cluster, broker, false, error);
     if (status == HW_INTERRUPTED) {
         (void)hw_error_set(error, status, "interrupted: broker %" PRId32 " did not start",
                            broker->id);
@@ -291,52 +340,18 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
 enum hw_status hw_broker_open_missing(struct hw_cluster *cluster, struct hw_broker *broker,
                                       struct hw_error *error)
 {
-    struct hw_broker_checkpoints checkpoints;
-    const struct hw_partition *failed = NULL;
-    struct hw_error first;
-    struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
-    struct hw_partition *partition;
-    enum hw_status status = HW_OK;
-
-    if (cluster->is_on_disk) {
-        broker->has_directory = false; /* It may have been lost. */
-        status = hw_broker_make_directory(cluster, broker, error);
-    }
-    if (status == HW_OK) {
-        status = hw_broker_checkpoints_load(cluster, broker, &checkpoints, error);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        if (!hw_broker_lacks_replica(broker, partition)) {
-            continue;
-        }
-        status = hw_broker_open_replica(cluster, broker, topic, partition, &checkpoints, error);
-        if (status != HW_OK && failed == NULL) {
-            failed = partition;
-            first = *error;
-        }
-        status = broker_go_on_without(cluster, broker, partition, status, error);
-        status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
-    }
-    hw_broker_checkpoints_release(&checkpoints);
-    return status == HW_OK && failed != NULL
-               ? hw_error_refuse(error, HW_KAFKA_KAFKA_STORAGE_ERROR,
-                                 "broker %" PRId32 " still cannot open its log of %s: %.300s",
-                                 broker->id, failed->name, first.message)
-               : status;
+    broker->has_directory =
+        broker->has_directory && !cluster->is_on_disk; /* It may have been lost. */
+    return broker_open_all(cluster, broker, true, error);
 }
 
 void hw_broker_drop_replicas(struct hw_cluster *cluster, struct hw_broker *broker)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *replica;
 
-    while ((replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+    while ((replica = hw_selection_next_on(&all, broker->id, &partition)) != NULL) {
         hw_partition_detach(partition, broker->id);
         hw_replica_destroy(replica);
     }
@@ -348,18 +363,17 @@ enum hw_status hw_broker_clean_stop(struct hw_cluster *cluster, struct hw_broker
                                     struct hw_error *error)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *replica;
     enum hw_status status = HW_OK;
 
     while (status == HW_OK &&
-           (replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+           (replica = hw_selection_next_on(&all, broker->id, &partition)) != NULL) {
         status = hw_log_clean_stop(replica->log, error);
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
-    if (status == HW_OK) {
-        status = hw_broker_write_checkpoints(cluster, broker, error);
+    for (int which = 0; status == HW_OK && which < HW_CHECKPOINT_COUNT; which++) {
+        status = hw_broker_write_checkpoint(cluster, broker, (enum hw_checkpoint)which, error);
     }
     return status == HW_OK ? hw_broker_write_clean_marker(cluster, broker, error) : status;
 }

@@ -12,7 +12,7 @@
 #include "core/base/random.h"
 #include "core/base/uuid.h"
 #include "core/cluster/cluster_internal.h"
-#include "core/format/meta_properties.h"
+#include "core/format/identity_files.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,17 +6,17 @@
 
 /* Whether the partition has lost records that were visible, or had been deleted, so maybe a marker
  * too. */
-static bool check_has_lost(const struct hw_cluster *cluster, const struct hw_topic *topic,
-                           const struct hw_partition *partition)
+static bool check_has_lost(const struct hw_cluster *cluster, const struct hw_partition *partition)
 {
     const struct hw_loss *loss;
 
     for (size_t i = 0; (loss = hw_losses_at(&cluster->losses, i)) != NULL; i++) {
-        if (hw_uuid_equal(&loss->topic_id, &topic->id) && loss->partition == partition->number) {
+        if (hw_uuid_equal(&loss->topic_id, &partition->topic_id) &&
+            loss->partition == partition->number) {
             return true;
         }
     }
-    return topic->seen[partition->number].has_undeleted || cluster->losses.forgotten > 0;
+    return partition->topic->seen[partition->number].has_undeleted || cluster->losses.forgotten > 0;
 }
 
 /* Whether the marker that ended a producer's last transaction here has the epoch behind that of the
@@ -45,7 +45,7 @@ static bool check_marker_fits(const struct hw_transaction_entry *entry,
  * was decided twice (kafka-transactions, section 16, 2, 3 and 6 to 8). A script, a tool and a loss
  * can make it otherwise, and a reader of hw_producers then sees it; these are left out.
  */
-static bool check_producer_fits(const struct hw_cluster *cluster, const struct hw_topic *topic,
+static bool check_producer_fits(const struct hw_cluster *cluster,
                                 const struct hw_partition *partition,
                                 const struct hw_producer *producer)
 {
@@ -58,37 +58,33 @@ static bool check_producer_fits(const struct hw_cluster *cluster, const struct h
     return (producer->epoch <= entry->epoch && !producer->contradicts &&
             check_marker_fits(entry, producer) &&
             (producer->transaction_start == HW_OFFSET_NONE ||
-             hw_transaction_entry_has(entry, &topic->id, partition->number))) ||
-           check_has_lost(cluster, topic, partition);
+             hw_transaction_entry_has(entry, &partition->topic_id, partition->number))) ||
+           check_has_lost(cluster, partition);
 }
 
-static void check_producers(const struct hw_cluster *cluster, const struct hw_topic *topic,
-                            const struct hw_partition *partition)
+static void check_producers(const struct hw_cluster *cluster, const struct hw_partition *partition)
 {
     const struct hw_replica *leader = hw_partition_leader(partition);
     const struct hw_producer_state *state = leader == NULL ? NULL : hw_log_producers(leader->log);
 
     for (size_t i = 0; state != NULL && i < state->count && cluster->coordinator.count > 0; i++) {
-        HW_ASSERT(check_producer_fits(cluster, topic, partition, &state->producers[i]));
+        HW_ASSERT(check_producer_fits(cluster, partition, &state->producers[i]));
     }
 }
 
 void hw_cluster_check(const struct hw_cluster *cluster)
 {
+    struct hw_selection all = hw_cluster_all(cluster);
+    const struct hw_partition *partition;
+
     for (size_t i = 0; i < cluster->broker_count; i++) {
         HW_ASSERT(HW_IMPLIES(i > 0, cluster->brokers[i - 1]->id < cluster->brokers[i]->id));
     }
     hw_coordinator_check(&cluster->coordinator);
-    for (size_t t = 0; t < cluster->topic_count; t++) {
-        const struct hw_topic *topic = cluster->topics[t];
-
-        for (int32_t p = 0; p < topic->partition_count; p++) {
-            const struct hw_partition *partition = &topic->partitions[p];
-
-            hw_partition_check(partition);
-            HW_ASSERT(partition->variant == cluster->variant);
-            HW_ASSERT(!partition->is_record_dirty);
-            check_producers(cluster, topic, partition);
-        }
+    while ((partition = hw_selection_next(&all)) != NULL) {
+        hw_partition_check(partition);
+        HW_ASSERT(partition->variant == cluster->variant);
+        HW_ASSERT(!partition->is_record_dirty);
+        check_producers(cluster, partition);
     }
 }

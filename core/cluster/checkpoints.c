@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/cluster/checkpoints.h"
-
-#include "core/format/checkpoint_line.h"
+/*
+ * What a broker keeps in its directory besides the partitions:
+ *
+ *     replication-offset-checkpoint      high watermarks, every few seconds and at a clean stop
+ *     recovery-point-offset-checkpoint   what is known to be synced
+ *     log-start-offset-checkpoint        log starts that lie inside the first segment, every minute
+ *                                        and at a clean stop
+ *     .kafka_cleanshutdown               the last stop was clean, and which broker epoch the process
+ *                                        had; removed before logs are opened
+ *     meta.properties                    whose directory it is: broker_directory.c
+ *
+ * An entry is about a partition of that name, whichever topic that was: it goes when the replica
+ * does, and before another one of that name begins (R7.9).
+ */
+#include "core/cluster/cluster_internal.h"
+#include "core/format/checkpoint_scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,12 +57,10 @@ struct checkpoint_kind {
     checkpoint_value *value;
 };
 
-enum { HIGH_WATERMARKS, RECOVERY_POINTS, LOG_STARTS, KINDS };
-
-static const struct checkpoint_kind kinds[KINDS] = {
-    [HIGH_WATERMARKS] = {"replication-offset-checkpoint", value_high_watermark},
-    [RECOVERY_POINTS] = {"recovery-point-offset-checkpoint", value_recovery_point},
-    [LOG_STARTS] = {"log-start-offset-checkpoint", value_log_start}};
+static const struct checkpoint_kind kinds[HW_CHECKPOINT_COUNT] = {
+    [HW_CHECKPOINT_HIGH_WATERMARKS] = {"replication-offset-checkpoint", value_high_watermark},
+    [HW_CHECKPOINT_RECOVERY_POINTS] = {"recovery-point-offset-checkpoint", value_recovery_point},
+    [HW_CHECKPOINT_LOG_STARTS] = {"log-start-offset-checkpoint", value_log_start}};
 
 /* -------------------------------------------------------------------------------------- reading */
 
@@ -133,9 +144,9 @@ enum hw_status hw_broker_write_clean_marker(struct hw_cluster *cluster,
 
 void hw_broker_checkpoints_release(struct hw_broker_checkpoints *checkpoints)
 {
-    hw_offset_checkpoint_release(&checkpoints->high_watermarks);
-    hw_offset_checkpoint_release(&checkpoints->recovery_points);
-    hw_offset_checkpoint_release(&checkpoints->log_starts);
+    for (int i = 0; i < HW_CHECKPOINT_COUNT; i++) {
+        hw_offset_checkpoint_release(&checkpoints->offsets[i]);
+    }
 }
 
 enum hw_status hw_broker_checkpoints_load(struct hw_cluster *cluster,
@@ -143,18 +154,16 @@ enum hw_status hw_broker_checkpoints_load(struct hw_cluster *cluster,
                                           struct hw_broker_checkpoints *checkpoints,
                                           struct hw_error *error)
 {
-    struct hw_offset_checkpoint *const read[KINDS] = {
-        &checkpoints->high_watermarks, &checkpoints->recovery_points, &checkpoints->log_starts};
     char path[HW_PATH_MAX];
     enum hw_status status = HW_OK;
 
-    for (int i = 0; i < KINDS; i++) {
-        hw_offset_checkpoint_init(read[i], cluster->allocator);
+    for (int i = 0; i < HW_CHECKPOINT_COUNT; i++) {
+        hw_offset_checkpoint_init(&checkpoints->offsets[i], cluster->allocator);
     }
-    checkpoints->was_clean = false;
     checkpoints->previous_epoch = HW_BROKER_EPOCH_NONE;
-    for (int i = 0; status == HW_OK && i < KINDS; i++) {
-        status = checkpoint_read(cluster->store, broker, &kinds[i], path, read[i], error);
+    for (int i = 0; status == HW_OK && i < HW_CHECKPOINT_COUNT; i++) {
+        status = checkpoint_read(cluster->store, broker, &kinds[i], path, &checkpoints->offsets[i],
+                                 error);
     }
     if (status == HW_OK) {
         status = hw_path_join(path, broker->dir, checkpoint_marker, error);
@@ -181,29 +190,28 @@ static enum hw_status checkpoint_fill(struct hw_cluster *cluster, const struct h
                                       struct hw_error *error)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *replica;
     enum hw_status status = HW_OK;
 
     while (status == HW_OK &&
-           (replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+           (replica = hw_selection_next_on(&all, broker->id, &partition)) != NULL) {
         hw_offset_t offset;
 
         if (kind->value(replica, &offset)) {
-            status =
-                hw_offset_checkpoint_set(checkpoint, topic->name, partition->number, offset, error);
+            status = hw_offset_checkpoint_set(checkpoint, partition->topic->name, partition->number,
+                                              offset, error);
         }
     }
     return status;
 }
 
-static enum hw_status checkpoint_write(struct hw_cluster *cluster, struct hw_broker *broker,
-                                       const struct checkpoint_kind *kind, struct hw_error *error)
+enum hw_status hw_broker_write_checkpoint(struct hw_cluster *cluster, struct hw_broker *broker,
+                                          enum hw_checkpoint which, struct hw_error *error)
 {
     struct hw_offset_checkpoint checkpoint;
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_join(path, broker->dir, kind->file, error);
+    enum hw_status status = hw_path_join(path, broker->dir, kinds[which].file, error);
 
     hw_offset_checkpoint_init(&checkpoint, cluster->allocator);
     if (status == HW_OK) {
@@ -211,7 +219,7 @@ static enum hw_status checkpoint_write(struct hw_cluster *cluster, struct hw_bro
         status = hw_broker_make_directory(cluster, broker, error);
     }
     if (status == HW_OK) {
-        status = checkpoint_fill(cluster, broker, kind, &checkpoint, error);
+        status = checkpoint_fill(cluster, broker, &kinds[which], &checkpoint, error);
     }
     if (status == HW_OK) {
         status = hw_offset_checkpoint_write(cluster->store, path, &checkpoint, error);
@@ -229,28 +237,16 @@ void hw_broker_remember_synced(struct hw_cluster *cluster, struct hw_broker *bro
     (void)checkpoint_fill(cluster, broker, &synced, &broker->synced, &unused);
 }
 
-enum hw_status hw_broker_write_checkpoints(struct hw_cluster *cluster, struct hw_broker *broker,
-                                           struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    for (int i = 0; status == HW_OK && i < KINDS; i++) {
-        status = checkpoint_write(cluster, broker, &kinds[i], error);
-    }
-    return status;
-}
-
 /* A digest that differs where anything that would be written does. */
 static uint64_t checkpoint_digest(struct hw_cluster *cluster, const struct hw_broker *broker,
                                   const struct checkpoint_kind *kind)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *replica;
     uint64_t digest = 14695981039346656037u;
 
-    while ((replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+    while ((replica = hw_selection_next_on(&all, broker->id, &partition)) != NULL) {
         hw_offset_t offset;
 
         offset = kind->value(replica, &offset) ? offset : HW_OFFSET_NONE;
@@ -259,44 +255,21 @@ static uint64_t checkpoint_digest(struct hw_cluster *cluster, const struct hw_br
     return digest;
 }
 
-/* So that an idle broker writes nothing. *written is the digest of what was written last. */
-static enum hw_status checkpoint_write_changes(struct hw_cluster *cluster, struct hw_broker *broker,
-                                               const struct checkpoint_kind *kind,
-                                               uint64_t *written, struct hw_error *error)
+/* So that an idle broker writes nothing. */
+enum hw_status hw_broker_write_changes(struct hw_cluster *cluster, struct hw_broker *broker,
+                                       enum hw_checkpoint which, struct hw_error *error)
 {
-    uint64_t digest = checkpoint_digest(cluster, broker, kind);
+    uint64_t digest = checkpoint_digest(cluster, broker, &kinds[which]);
     enum hw_status status;
 
-    if (digest == *written) {
+    if (digest == broker->written[which]) {
         return HW_OK;
     }
-    status = checkpoint_write(cluster, broker, kind, error);
+    status = hw_broker_write_checkpoint(cluster, broker, which, error);
     if (status == HW_OK) {
-        *written = digest;
+        broker->written[which] = digest;
     }
     return status;
-}
-
-enum hw_status hw_broker_checkpoint_high_watermarks(struct hw_cluster *cluster,
-                                                    struct hw_broker *broker,
-                                                    struct hw_error *error)
-{
-    return checkpoint_write_changes(cluster, broker, &kinds[HIGH_WATERMARKS],
-                                    &broker->high_watermarks_written, error);
-}
-
-enum hw_status hw_broker_checkpoint_log_starts(struct hw_cluster *cluster, struct hw_broker *broker,
-                                               struct hw_error *error)
-{
-    return checkpoint_write_changes(cluster, broker, &kinds[LOG_STARTS],
-                                    &broker->log_starts_written, error);
-}
-
-enum hw_status hw_broker_checkpoint_recovery_points(struct hw_cluster *cluster,
-                                                    struct hw_broker *broker,
-                                                    struct hw_error *error)
-{
-    return checkpoint_write(cluster, broker, &kinds[RECOVERY_POINTS], error);
 }
 
 enum hw_status hw_broker_forget_partition(struct hw_cluster *cluster, struct hw_broker *broker,
@@ -308,7 +281,7 @@ enum hw_status hw_broker_forget_partition(struct hw_cluster *cluster, struct hw_
     enum hw_status status = HW_OK;
 
     hw_offset_checkpoint_init(&checkpoint, cluster->allocator);
-    for (int i = 0; status == HW_OK && i < KINDS; i++) {
+    for (int i = 0; status == HW_OK && i < HW_CHECKPOINT_COUNT; i++) {
         status = checkpoint_read(cluster->store, broker, &kinds[i], path, &checkpoint, error);
         if (status == HW_OK && hw_offset_checkpoint_remove(&checkpoint, topic, partition)) {
             status = hw_offset_checkpoint_write(cluster->store, path, &checkpoint, error);
@@ -316,7 +289,6 @@ enum hw_status hw_broker_forget_partition(struct hw_cluster *cluster, struct hw_
     }
     hw_offset_checkpoint_release(&checkpoint);
     (void)hw_offset_checkpoint_remove(&broker->synced, topic, partition);
-    broker->high_watermarks_written = 0;
-    broker->log_starts_written = 0;
+    memset(broker->written, 0, sizeof broker->written);
     return status;
 }

@@ -55,6 +55,7 @@ struct hw_cluster_options {
     int32_t broker_count;  /* Brokers 1 to N of a new cluster; 0: three. */
     const struct hw_adoption *adoption; /* What a new cluster is a copy of; NULL: nothing. */
     struct hw_clock clock;              /* For clock=wall; without a function that stands still. */
+    struct hw_interrupt interrupt;      /* Asked while logs are opened; is_asked NULL: nobody. */
 };
 
 /*
@@ -64,7 +65,8 @@ struct hw_cluster_options {
  * watermark that was ever shown is missing.
  *
  * On HW_OK the caller owns *cluster: hw_cluster_close(). Allocator and store must outlive it.
- * Errors: HW_BUSY (the lock names the owner's process id); HW_CORRUPT (cluster.state).
+ * Errors: HW_BUSY (the lock names the owner's process id); HW_CORRUPT (cluster.state);
+ * HW_INTERRUPTED, and the next opening recovers the logs.
  */
 enum hw_status hw_cluster_open(const struct hw_cluster_options *options,
                                struct hw_cluster **cluster, struct hw_error *error);

@@ -15,10 +15,10 @@
 #include "core/cluster/batch_cache.h"
 #include "core/cluster/clients.h"
 #include "core/cluster/cluster.h"
-#include "core/cluster/deliveries.h"
 #include "core/cluster/explorations.h"
 #include "core/cluster/held.h"
-#include "core/cluster/loads.h"
+#include "core/cluster/link_times.h"
+#include "core/cluster/load.h"
 #include "core/cluster/losses.h"
 #include "core/cluster/promises.h"
 #include "core/cluster/recoveries.h"
@@ -36,7 +36,21 @@
  * adds. 73,000 years. */
 #define HW_CLOCK_MS_MAX (INT64_MAX / 4 / 1000)
 
+static inline hw_time_ms_t hw_earlier(hw_time_ms_t a, hw_time_ms_t b)
+{
+    return HW_MIN(a, b);
+}
+
+struct hw_load;
 struct hw_stage;
+
+/* The files of a broker with an offset for each partition: checkpoints.c. */
+enum hw_checkpoint {
+    HW_CHECKPOINT_HIGH_WATERMARKS,
+    HW_CHECKPOINT_RECOVERY_POINTS,
+    HW_CHECKPOINT_LOG_STARTS,
+    HW_CHECKPOINT_COUNT
+};
 
 enum hw_broker_state { HW_BROKER_RUNNING, HW_BROKER_CRASHED, HW_BROKER_SHUTDOWN };
 
@@ -58,9 +72,8 @@ struct hw_broker {
     hw_broker_epoch_t previous_epoch; /* Of the process before, if that stopped cleanly; else
                                          HW_BROKER_EPOCH_NONE. */
     struct hw_offset_checkpoint
-        synced;                       /* Of one that has crashed: what was on disk, by partition. */
-    uint64_t high_watermarks_written; /* Digests of what was last written; 0: not known. */
-    uint64_t log_starts_written;
+        synced; /* Of one that has crashed: what was on disk, by partition. */
+    uint64_t written[HW_CHECKPOINT_COUNT]; /* Digests of what was last written; 0: not known. */
     struct hw_broker_quotas quotas;
     struct hw_answer_counts answers;
 };
@@ -84,9 +97,7 @@ struct hw_topic {
     int32_t replication_factor;
     int32_t partition_count;
     struct hw_partition *partitions;
-    struct hw_writer **writers; /* For each partition who has written to it, or NULL, */
-    uint32_t *places;           /* and the number + 1 that it has with the writer; 0: none yet. */
-    struct hw_seen_log *seen;   /* For each partition the log that leads it, as last looked at. */
+    struct hw_seen_log *seen; /* For each partition the log that leads it, as last looked at. */
     struct hw_config_values configs;
     struct hw_settings settings;
     struct hw_log_config log_config;
@@ -125,6 +136,15 @@ struct hw_cluster_settings {
     bool checks_invariants;
 };
 
+/* The loads that users started (load.h). */
+struct hw_loads {
+    struct hw_load **loads;
+    size_t count;
+    size_t capacity;
+    int64_t next_id;
+    int64_t seen_finished_id; /* Of acks: nobody was answered since. */
+};
+
 /* A partition that a stage has written to, by name: it may go at any time. */
 struct hw_written {
     char topic[HW_TOPIC_NAME_MAX + 1]; /* Empty: none. */
@@ -154,6 +174,7 @@ struct hw_cluster {
     struct hw_clients clients;
     struct hw_deliveries deliveries; /* What these still have to deliver. */
     struct hw_links links;
+    struct hw_step step;        /* hw_cluster_step() */
     struct hw_broker **brokers; /* In order of id. */
     size_t broker_count;
     size_t broker_capacity;
@@ -206,8 +227,25 @@ enum hw_status hw_cluster_refuse_timed(const struct hw_cluster *cluster, const c
 /* Between two things that a long call does: has the caller asked to stop? Errors: HW_INTERRUPTED. */
 enum hw_status hw_cluster_check_interrupt(struct hw_cluster *cluster, struct hw_error *error);
 
-/* The arguments of a step now. */
-struct hw_step hw_cluster_step(struct hw_cluster *cluster);
+/* The arguments of a step now. Borrowed, and up to date until the clock goes on. */
+const struct hw_step *hw_cluster_step(struct hw_cluster *cluster);
+
+/* ------------------------------------------------------------------- load.c: what the clock needs */
+
+void hw_loads_release(struct hw_cluster *cluster);
+
+/* When the next of them does something by itself; INT64_MAX: never. */
+int64_t hw_loads_next_us(const struct hw_cluster *cluster);
+
+/* Let that happen, at its time. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_loads_run_next(struct hw_cluster *cluster, struct hw_error *error);
+
+/* The next record of a load that is under way or waits, by position->topic and partition. */
+bool hw_loads_next_request(const struct hw_cluster *cluster, struct hw_position *position,
+                           struct hw_request_view *view);
+
+/* Something has happened: producers may have been answered. */
+enum hw_status hw_loads_look(struct hw_cluster *cluster, struct hw_error *error);
 
 /* ------------------------------------------------------------------------------- finding things */
 
@@ -218,22 +256,17 @@ struct hw_topic *hw_cluster_topic(const struct hw_cluster *cluster, const char *
 struct hw_topic *hw_cluster_topic_by_id(const struct hw_cluster *cluster,
                                         const struct hw_uuid *topic_id);
 
-/* The name of the partition's topic; NULL where that is gone. */
-const char *hw_cluster_topic_of(const struct hw_cluster *cluster,
-                                const struct hw_partition *partition);
-
 /* Where the topic of this name stands among topics, hidden ones too; topic_count if nowhere. */
 size_t hw_cluster_topic_index(const struct hw_cluster *cluster, const char *name);
 
 /* Errors: HW_REFUSED with UNKNOWN_TOPIC_OR_PARTITION; the message says what there is. */
 enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const char *topic,
-                                         int64_t partition, struct hw_topic **found,
-                                         struct hw_partition **found_partition,
+                                         int64_t partition, struct hw_partition **found,
                                          struct hw_error *error);
 
 /* HW_BUSY: an open transaction writes this partition. hw_stage_wait() tells a caller whether waiting
  * for it helps. */
-enum hw_status hw_cluster_refuse_written(struct hw_cluster *cluster, const struct hw_topic *topic,
+enum hw_status hw_cluster_refuse_written(struct hw_cluster *cluster,
                                          const struct hw_partition *partition,
                                          struct hw_error *error);
 
@@ -264,27 +297,24 @@ enum hw_status hw_cluster_find_asked(const struct hw_cluster *cluster,
                                      const struct hw_client_call *client, bool leader_required,
                                      struct hw_replica **replica, struct hw_error *error);
 
-/* Does the broker stand still? Errors: HW_REFUSED with REQUEST_TIMED_OUT: it does, says until when. */
-static inline bool hw_cluster_is_paused(const struct hw_cluster *cluster, hw_broker_id_t broker)
-{
-    return hw_timed_wakes_us(&cluster->timed, broker) > cluster->now_ms * 1000;
-}
-enum hw_status hw_cluster_refuse_paused(const struct hw_cluster *cluster, hw_broker_id_t broker,
-                                        struct hw_error *error);
-static inline enum hw_status hw_cluster_check_awake(const struct hw_cluster *cluster,
-                                                    hw_broker_id_t broker, struct hw_error *error)
-{
-    return hw_cluster_is_paused(cluster, broker) ? hw_cluster_refuse_paused(cluster, broker, error)
-                                                 : HW_OK;
-}
+/* Does the broker stand still? */
+bool hw_cluster_is_paused(const struct hw_cluster *cluster, hw_broker_id_t broker);
 
 /*
  * The live leader of a partition. Errors: HW_REFUSED with LEADER_NOT_AVAILABLE: says that the
- * leader is down, or that there is none, and which call helps; as hw_cluster_check_awake().
+ * leader is down, or that there is none, and which call helps; or with REQUEST_TIMED_OUT: it stands
+ * still, says until when.
  */
 enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
                                       const struct hw_partition *partition,
                                       struct hw_replica **leader, struct hw_error *error);
+
+/* Whom a client asks: the broker that it names, or else the leader. Errors: as
+ * hw_cluster_find_replica() or hw_cluster_find_leader(). */
+enum hw_status hw_cluster_find_named(const struct hw_cluster *cluster,
+                                     const struct hw_partition *partition, bool has_broker,
+                                     int64_t broker, struct hw_replica **replica,
+                                     struct hw_error *error);
 
 /* ---------------------------------------------------------------------------- writing it down */
 
@@ -321,36 +351,52 @@ enum hw_status hw_cluster_finish_step(struct hw_cluster *cluster, enum hw_status
                                       struct hw_error *error);
 
 /* step.c: the end of one event of a tick: what check.invariants and check.promises name is checked.
- * Errors: as hw_promises_look_at_changes(). */
+ * Errors: as hw_promises_look(). */
 enum hw_status hw_cluster_check_event(struct hw_cluster *cluster, struct hw_error *error);
 
 /* A produce is answered: in the row of hw_acks, and where that says too much, in the ledger of
  * losses. False where it is sent again, and nothing is decided. Unknown ids are ignored. */
-bool hw_cluster_answer(struct hw_cluster *cluster, const struct hw_topic *topic,
-                       const struct hw_partition *partition, int64_t ack_id,
-                       enum hw_kafka_error answer);
-
-/* Compare the log that leads with the one that did, for the ledger of losses. Does nothing while
- * rows of a transaction are in it that has not committed: these are not lost if they go. */
-void hw_cluster_observe_losses(struct hw_cluster *cluster, struct hw_topic *topic,
-                               const struct hw_partition *partition);
+bool hw_cluster_answer(struct hw_cluster *cluster, const struct hw_partition *partition,
+                       int64_t ack_id, enum hw_kafka_error answer);
 
 /* Acks of one partition whose waiting produces were resolved. Returns whether a producer was told
  * that its records are committed. */
-bool hw_cluster_collect_acks(struct hw_cluster *cluster, const struct hw_topic *topic,
-                             struct hw_partition *partition);
+bool hw_cluster_collect_acks(struct hw_cluster *cluster, struct hw_partition *partition);
 
 /*
  * step_partition.c: after anything was done, or half done, to a partition: collect its acks, note
  * whether its record has to be written, open and close replicas as the record says, and take back in
  * the shown file what a truncation took. `first` as above. hw_cluster_finish() does both.
  */
-enum hw_status hw_cluster_finish_partition(struct hw_cluster *cluster, struct hw_topic *topic,
+enum hw_status hw_cluster_finish_partition(struct hw_cluster *cluster,
                                            struct hw_partition *partition, enum hw_status first,
                                            struct hw_error *error);
-enum hw_status hw_cluster_finish(struct hw_cluster *cluster, struct hw_topic *topic,
-                                 struct hw_partition *partition, enum hw_status first,
-                                 struct hw_error *error);
+enum hw_status hw_cluster_finish(struct hw_cluster *cluster, struct hw_partition *partition,
+                                 enum hw_status first, struct hw_error *error);
+
+/* follow.c: the partitions of a selection, side by side: a request is about all of them. */
+struct hw_gathered {
+    const struct hw_allocator *allocator;
+    struct hw_partition **partitions;
+    size_t count;
+    size_t capacity;
+};
+
+/* Those of the topic (NULL: all) and partition (-1: all), those that are prepared too or without
+ * them. Errors: as hw_cluster_select(), HW_NO_MEMORY; nothing to release then. */
+enum hw_status hw_gathered_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
+                                  bool with_prepared, struct hw_gathered *gathered,
+                                  struct hw_error *error);
+void hw_gathered_release(struct hw_gathered *gathered);
+
+/* Rounds until nothing moves; the last, idle one is not counted. Errors: those of a round;
+ * HW_INTERRUPTED; HW_REFUSED with UNKNOWN_SERVER_ERROR where it does not come to rest. */
+enum hw_status hw_gathered_run(struct hw_cluster *cluster, const struct hw_gathered *gathered,
+                               int64_t *rounds, struct hw_error *error);
+
+/* Between the preparation of a stage and its commit the leader's log has rows that may still be
+ * taken back: nobody may copy or count them. */
+bool hw_cluster_is_prepared(const struct hw_partition *partition);
 
 /* follow.c: with replication=auto, rounds of all partitions that have news, until nothing moves any
  * more. A follower that cannot go on has failed; that is no failure of the step. */
@@ -363,20 +409,21 @@ void hw_cluster_all_have_news(struct hw_cluster *cluster);
 
 /* What a call on "all topics", "all partitions of a topic" or one partition walks over. */
 struct hw_selection {
-    struct hw_cluster *cluster;
+    const struct hw_cluster *cluster;
     struct hw_topic *topic; /* NULL: all. */
     int32_t partition;      /* -1: all. */
     size_t next_topic;
     int32_t next_partition;
 };
-struct hw_selection hw_cluster_all(struct hw_cluster *cluster);
-enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
-                                 struct hw_selection *selection, struct hw_error *error);
-bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
-                       struct hw_partition **partition);
+struct hw_selection hw_cluster_all(const struct hw_cluster *cluster);
+enum hw_status hw_cluster_select(const struct hw_cluster *cluster, const char *topic,
+                                 int64_t partition, struct hw_selection *selection,
+                                 struct hw_error *error);
+/* NULL at the end. */
+struct hw_partition *hw_selection_next(struct hw_selection *selection);
 /* The same over those that have a replica running on this broker: NULL at the end. */
 struct hw_replica *hw_selection_next_on(struct hw_selection *selection, hw_broker_id_t broker,
-                                        struct hw_topic **topic, struct hw_partition **partition);
+                                        struct hw_partition **partition);
 
 /* resume.c: go on with a cluster whose cluster.state has been read, or written: its other files are
  * read, the brokers that ran start, and replicas take the roles that the records name. */
@@ -447,8 +494,47 @@ enum hw_status hw_cluster_unfence(struct hw_cluster *cluster, struct hw_broker *
  * close and delete those that were removed, once their brokers have heard of it (R7.8). Errors:
  * HW_IO, HW_NO_MEMORY; what could not be opened is tried again at the next change.
  */
-enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_topic *topic,
-                                         struct hw_partition *partition, struct hw_error *error);
+enum hw_status hw_cluster_place_replicas(struct hw_cluster *cluster, struct hw_partition *partition,
+                                         struct hw_error *error);
+
+/* ------------------------------------------------------------------------------- checkpoints.c */
+
+/* What a broker reads from its directory before it opens its logs. */
+struct hw_broker_checkpoints {
+    struct hw_offset_checkpoint offsets[HW_CHECKPOINT_COUNT];
+    bool was_clean;
+    hw_broker_epoch_t previous_epoch; /* As the marker says; HW_BROKER_EPOCH_NONE: it does not. */
+};
+
+/* Write the marker of a clean stop. Source: CleanShutdownFileHandler. Errors: HW_IO, HW_NO_MEMORY.
+ */
+enum hw_status hw_broker_write_clean_marker(struct hw_cluster *cluster,
+                                            const struct hw_broker *broker, struct hw_error *error);
+
+/* Read them, and remove the marker. One that is missing or damaged counts as empty, as Kafka has
+ * it: the logs themselves tell the rest. Errors: HW_IO, HW_NO_MEMORY; nothing to release then. */
+enum hw_status hw_broker_checkpoints_load(struct hw_cluster *cluster,
+                                          const struct hw_broker *broker,
+                                          struct hw_broker_checkpoints *checkpoints,
+                                          struct hw_error *error);
+void hw_broker_checkpoints_release(struct hw_broker_checkpoints *checkpoints);
+
+/* Write one of them; or only if what stands in it has changed since it was written (R3.2, R7.17).
+ * Errors: HW_IO, HW_NO_MEMORY. */
+enum hw_status hw_broker_write_checkpoint(struct hw_cluster *cluster, struct hw_broker *broker,
+                                          enum hw_checkpoint which, struct hw_error *error);
+enum hw_status hw_broker_write_changes(struct hw_cluster *cluster, struct hw_broker *broker,
+                                       enum hw_checkpoint which, struct hw_error *error);
+
+/* Remember what is synced of each log, for a broker that crashes: its next process finds it in the
+ * files, whatever its checkpoint says. Where there is no memory it counts as not synced. */
+void hw_broker_remember_synced(struct hw_cluster *cluster, struct hw_broker *broker);
+
+/* Take one partition, or with -1 all of `topic`, out of all three. The broker need not run. Writes
+ * those only in which it stands. */
+enum hw_status hw_broker_forget_partition(struct hw_cluster *cluster, struct hw_broker *broker,
+                                          const char *topic, int32_t partition,
+                                          struct hw_error *error);
 
 /* ------------------------------------------------------------------------------------ broker.c */
 
@@ -467,9 +553,8 @@ enum hw_status hw_broker_start(struct hw_cluster *cluster, struct hw_broker *bro
                                struct hw_error *error);
 
 /* Open one replica of a new or existing partition and attach it. `checkpoints` may be NULL. */
-struct hw_broker_checkpoints; /* checkpoints.h */
 enum hw_status hw_broker_open_replica(struct hw_cluster *cluster, struct hw_broker *broker,
-                                      struct hw_topic *topic, struct hw_partition *partition,
+                                      struct hw_partition *partition,
                                       struct hw_broker_checkpoints *checkpoints,
                                       struct hw_error *error);
 
@@ -510,21 +595,13 @@ void hw_broker_note(struct hw_cluster *cluster, const struct hw_broker *broker, 
 
 void hw_broker_destroy(struct hw_cluster *cluster, struct hw_broker *broker);
 
-/* throttle.c: hand the throttling settings to a broker; a process that begins has counted nothing
- * yet. */
+/* Hand the throttling settings to a broker; a process that begins has counted nothing yet. */
 void hw_broker_configure_quotas(const struct hw_cluster *cluster, struct hw_broker *broker);
 void hw_broker_reset_quotas(const struct hw_cluster *cluster, struct hw_broker *broker);
 
-/* throttle.c: tell a replica, or all of the topic, whether the lists of throttled replicas name it.
- */
-void hw_cluster_mark_throttled(const struct hw_cluster *cluster, const struct hw_topic *topic,
-                               int32_t partition, struct hw_replica *replica);
-void hw_cluster_mark_all_throttled(const struct hw_cluster *cluster, struct hw_topic *topic);
-
-/* The replica directory of a partition on a broker: "<dir>/<topic>-<partition>". */
-enum hw_status hw_broker_replica_path(const struct hw_broker *broker,
-                                      const struct hw_partition *partition, char path[HW_PATH_MAX],
-                                      struct hw_error *error);
+/* Tell a replica whether its topic's lists of throttled replicas name it. */
+void hw_cluster_mark_throttled(const struct hw_cluster *cluster,
+                               const struct hw_partition *partition, struct hw_replica *replica);
 
 /*
  * The high watermark by which `replica` shows its records now, noted in the shown file first.
@@ -617,21 +694,16 @@ enum hw_status hw_cluster_check_transactions(const struct hw_cluster *cluster, i
 /*
  * identity.c: who a batch is from.
  *
- *     _identify()       put id, epoch and sequence into *options; have the coordinator's consent to a
- *                       transactional one
- *     _identify_own()   the first half, for a producer that says itself who it is
- *     _admit_own()      the second half, once there is a leader
- *     _admit_batch()    the second half for a batch that was built elsewhere
+ *     _identify()       put id, epoch and sequence into *options; `admits`: have the coordinator's
+ *                       consent to a transactional one
+ *     _admit_own()      have that later, once there is a leader
+ *     _admit_batch()    the same for a batch that was built elsewhere
  *     _note_sent()      it was sent: the client goes on behind this sequence
  */
 enum hw_status hw_cluster_identify(struct hw_cluster *cluster,
                                    const struct hw_produce_target *target,
-                                   const struct hw_produce_producer *producer,
+                                   const struct hw_produce_producer *producer, bool admits,
                                    struct hw_batch_options *options, struct hw_error *error);
-enum hw_status hw_cluster_identify_own(struct hw_cluster *cluster,
-                                       const struct hw_produce_target *target,
-                                       const struct hw_produce_producer *producer,
-                                       struct hw_batch_options *options, struct hw_error *error);
 enum hw_status hw_cluster_admit_own(struct hw_cluster *cluster,
                                     const struct hw_produce_target *target, const uint8_t *bytes,
                                     size_t size_bytes, struct hw_error *error);

@@ -24,20 +24,6 @@ struct hw_topic *hw_cluster_topic_by_id(const struct hw_cluster *cluster,
     return NULL;
 }
 
-const char *hw_cluster_topic_of(const struct hw_cluster *cluster,
-                                const struct hw_partition *partition)
-{
-    for (size_t i = 0; i < cluster->topic_count; i++) {
-        const struct hw_topic *topic = cluster->topics[i];
-
-        if (partition >= topic->partitions &&
-            partition < topic->partitions + topic->partition_count) {
-            return topic->name;
-        }
-    }
-    return NULL;
-}
-
 size_t hw_cluster_topic_index(const struct hw_cluster *cluster, const char *name)
 {
     size_t low = 0;
@@ -133,13 +119,14 @@ static enum hw_status check_partition(const struct hw_topic *topic, int64_t part
                                  topic->name, partition, topic->partition_count - 1);
 }
 
-struct hw_selection hw_cluster_all(struct hw_cluster *cluster)
+struct hw_selection hw_cluster_all(const struct hw_cluster *cluster)
 {
     return (struct hw_selection){.cluster = cluster, .partition = -1};
 }
 
-enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
-                                 struct hw_selection *selection, struct hw_error *error)
+enum hw_status hw_cluster_select(const struct hw_cluster *cluster, const char *topic,
+                                 int64_t partition, struct hw_selection *selection,
+                                 struct hw_error *error)
 {
     enum hw_status status;
 
@@ -158,49 +145,39 @@ enum hw_status hw_cluster_select(struct hw_cluster *cluster, const char *topic, 
     return status;
 }
 
-bool hw_selection_next(struct hw_selection *selection, struct hw_topic **topic,
-                       struct hw_partition **partition)
+struct hw_partition *hw_selection_next(struct hw_selection *selection)
 {
     const struct hw_cluster *cluster = selection->cluster;
+    struct hw_topic *topic = selection->topic;
 
-    if (selection->topic != NULL) {
-        *topic = selection->topic;
-        if (selection->partition >= 0) {
-            *partition = &selection->topic->partitions[selection->partition];
-            return selection->next_partition++ == 0;
-        }
-        if (selection->next_partition >= selection->topic->partition_count) {
-            return false;
-        }
-        *partition = &selection->topic->partitions[selection->next_partition++];
-        return true;
+    if (topic != NULL && selection->partition >= 0) {
+        return selection->next_partition++ == 0 ? &topic->partitions[selection->partition] : NULL;
     }
-    while (selection->next_topic < cluster->topic_count) {
-        *topic = cluster->topics[selection->next_topic];
-        if (selection->next_partition < (*topic)->partition_count) {
-            *partition = &(*topic)->partitions[selection->next_partition++];
-            return true;
+    while (selection->next_topic < (topic != NULL ? 1 : cluster->topic_count)) {
+        struct hw_topic *next = topic != NULL ? topic : cluster->topics[selection->next_topic];
+
+        if (selection->next_partition < next->partition_count) {
+            return &next->partitions[selection->next_partition++];
         }
         selection->next_topic++;
         selection->next_partition = 0;
     }
-    return false;
+    return NULL;
 }
 
 struct hw_replica *hw_selection_next_on(struct hw_selection *selection, hw_broker_id_t broker,
-                                        struct hw_topic **topic, struct hw_partition **partition)
+                                        struct hw_partition **partition)
 {
     struct hw_replica *replica = NULL;
 
-    while (replica == NULL && hw_selection_next(selection, topic, partition)) {
+    while (replica == NULL && (*partition = hw_selection_next(selection)) != NULL) {
         replica = hw_partition_find(*partition, broker);
     }
     return replica;
 }
 
 enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const char *topic,
-                                         int64_t partition, struct hw_topic **found,
-                                         struct hw_partition **found_partition,
+                                         int64_t partition, struct hw_partition **found,
                                          struct hw_error *error)
 {
     struct hw_topic *candidate;
@@ -210,17 +187,16 @@ enum hw_status hw_cluster_find_partition(const struct hw_cluster *cluster, const
         status = check_partition(candidate, partition, error);
     }
     if (status == HW_OK) {
-        *found = candidate;
-        *found_partition = &candidate->partitions[partition];
+        *found = &candidate->partitions[partition];
     }
     return status;
 }
 
-enum hw_status hw_cluster_refuse_written(struct hw_cluster *cluster, const struct hw_topic *topic,
+enum hw_status hw_cluster_refuse_written(struct hw_cluster *cluster,
                                          const struct hw_partition *partition,
                                          struct hw_error *error)
 {
-    memcpy(cluster->met.topic, topic->name, sizeof topic->name);
+    memcpy(cluster->met.topic, partition->topic->name, sizeof cluster->met.topic);
     cluster->met.partition = partition->number;
     return hw_error_set(error, HW_BUSY,
                         "%s is being written by an open transaction: COMMIT or ROLLBACK it first",
@@ -355,13 +331,20 @@ static enum hw_status refuse_leaderless(const struct hw_partition *partition,
                            hw_partition_record_format_eligible(record, text));
 }
 
-enum hw_status hw_cluster_refuse_paused(const struct hw_cluster *cluster, hw_broker_id_t broker,
-                                        struct hw_error *error)
+bool hw_cluster_is_paused(const struct hw_cluster *cluster, hw_broker_id_t broker)
 {
-    return hw_error_refuse(error, HW_KAFKA_REQUEST_TIMED_OUT,
-                           "broker %" PRId32 " stands still until t=%" PRId64
-                           " and does not answer: tick()",
-                           broker, hw_timed_wakes_us(&cluster->timed, broker) / 1000);
+    return hw_timed_wakes_us(&cluster->timed, broker) > cluster->now_ms * 1000;
+}
+
+static enum hw_status check_awake(const struct hw_cluster *cluster, hw_broker_id_t broker,
+                                  struct hw_error *error)
+{
+    return !hw_cluster_is_paused(cluster, broker)
+               ? HW_OK
+               : hw_error_refuse(error, HW_KAFKA_REQUEST_TIMED_OUT,
+                                 "broker %" PRId32 " stands still until t=%" PRId64
+                                 " and does not answer: tick()",
+                                 broker, hw_timed_wakes_us(&cluster->timed, broker) / 1000);
 }
 
 enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
@@ -373,7 +356,7 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
 
     *leader = hw_partition_leader(partition);
     if (*leader != NULL) {
-        return hw_cluster_check_awake(cluster, (*leader)->broker, error);
+        return check_awake(cluster, (*leader)->broker, error);
     }
     if (partition->record.leader == HW_BROKER_ID_NONE) {
         return refuse_leaderless(partition, error);
@@ -398,20 +381,29 @@ enum hw_status hw_cluster_find_leader(const struct hw_cluster *cluster,
         partition->record.leader, partition->record.leader, successors);
 }
 
+enum hw_status hw_cluster_find_named(const struct hw_cluster *cluster,
+                                     const struct hw_partition *partition, bool has_broker,
+                                     int64_t broker, struct hw_replica **replica,
+                                     struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (!has_broker) {
+        return hw_cluster_find_leader(cluster, partition, replica, error);
+    }
+    status = hw_cluster_find_replica(cluster, partition, broker, replica, error);
+    return status == HW_OK ? check_awake(cluster, (*replica)->broker, error) : status;
+}
+
 enum hw_status hw_cluster_find_asked(const struct hw_cluster *cluster,
                                      const struct hw_partition *partition,
                                      const struct hw_client_call *client, bool leader_required,
                                      struct hw_replica **replica, struct hw_error *error)
 {
     enum hw_kafka_error refused;
-    enum hw_status status =
-        client->has_broker
-            ? hw_cluster_find_replica(cluster, partition, client->broker, replica, error)
-            : hw_cluster_find_leader(cluster, partition, replica, error);
+    enum hw_status status = hw_cluster_find_named(cluster, partition, client->has_broker,
+                                                  client->broker, replica, error);
 
-    if (status == HW_OK) {
-        status = hw_cluster_check_awake(cluster, (*replica)->broker, error);
-    }
     if (status != HW_OK) {
         return status;
     }
@@ -440,14 +432,15 @@ enum hw_status hw_cluster_find_asked(const struct hw_cluster *cluster,
 
 /* -------------------------------------------------------------------------- what a step is given */
 
-struct hw_step hw_cluster_step(struct hw_cluster *cluster)
+const struct hw_step *hw_cluster_step(struct hw_cluster *cluster)
 {
-    return (struct hw_step){.now_ms = cluster->now_ms,
-                            .controller = &cluster->controller,
-                            .links = &cluster->links,
-                            .notices = cluster->is_timed           ? &cluster->timed.notices
-                                       : cluster->settings.is_held ? &cluster->held.notices
-                                                                   : NULL};
+    cluster->step = (struct hw_step){.now_ms = cluster->now_ms,
+                                     .controller = &cluster->controller,
+                                     .links = &cluster->links,
+                                     .notices = cluster->is_timed ? &cluster->timed.notices
+                                                : cluster->settings.is_held ? &cluster->held.notices
+                                                                            : NULL};
+    return &cluster->step;
 }
 
 /* Asking costs about a microsecond. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rounds of some partitions side by side until nothing moves, and followers that nobody has to move. */
-#include "core/cluster/follow.h"
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
@@ -27,27 +26,24 @@ static enum hw_status gathered_add(struct hw_gathered *gathered, struct hw_parti
     return status;
 }
 
-bool hw_cluster_is_prepared(const struct hw_topic *topic, const struct hw_partition *partition)
+bool hw_cluster_is_prepared(const struct hw_partition *partition)
 {
-    const struct hw_writer *writer = topic->writers[partition->number];
-
-    return writer != NULL && writer->is_prepared;
+    return partition->writer != NULL && partition->writer->is_prepared;
 }
 
 enum hw_status hw_gathered_select(struct hw_cluster *cluster, const char *topic, int64_t partition,
-                                  struct hw_gathered *gathered, struct hw_error *error)
+                                  bool with_prepared, struct hw_gathered *gathered,
+                                  struct hw_error *error)
 {
     struct hw_selection selection;
-    struct hw_topic *t;
     struct hw_partition *p;
     enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, error);
 
     *gathered = (struct hw_gathered){.allocator = cluster->allocator};
-    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
-        if (hw_cluster_is_prepared(t, p)) {
-            continue;
+    while (status == HW_OK && (p = hw_selection_next(&selection)) != NULL) {
+        if (with_prepared || !hw_cluster_is_prepared(p)) {
+            status = gathered_add(gathered, p, error);
         }
-        status = gathered_add(gathered, p, error);
     }
     if (status != HW_OK) {
         hw_gathered_release(gathered);
@@ -82,8 +78,6 @@ static hw_broker_id_t follow_who_moved(const struct hw_partition *partition,
 static enum hw_status follow_give_up(struct hw_cluster *cluster, const struct hw_gathered *gathered,
                                      struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
-
     for (size_t i = 0; i < gathered->count; i++) {
         struct hw_partition *partition = gathered->partitions[i];
         uint64_t all = hw_partition_changes(partition);
@@ -95,7 +89,8 @@ static enum hw_status follow_give_up(struct hw_cluster *cluster, const struct hw
         for (int32_t r = 0; r < partition->replica_count; r++) {
             before[r] = partition->replicas[r]->changes;
         }
-        status = cluster->variant->fetch_round(&partition, 1, &step, &records, error);
+        status =
+            cluster->variant->fetch_round(&partition, 1, hw_cluster_step(cluster), &records, error);
         if (status != HW_OK) {
             return status;
         }
@@ -114,15 +109,14 @@ static enum hw_status follow_give_up(struct hw_cluster *cluster, const struct hw
 enum hw_status hw_gathered_run(struct hw_cluster *cluster, const struct hw_gathered *gathered,
                                int64_t *rounds, struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
     enum hw_status status = HW_OK;
 
     for (*rounds = 0; status == HW_OK && *rounds < FOLLOW_ROUNDS_MAX; (*rounds)++) {
         uint64_t before = gathered_changes(gathered);
         int64_t records;
 
-        status = cluster->variant->fetch_round(gathered->partitions, gathered->count, &step,
-                                               &records, error);
+        status = cluster->variant->fetch_round(gathered->partitions, gathered->count,
+                                               hw_cluster_step(cluster), &records, error);
         if (status == HW_OK && gathered_changes(gathered) == before) {
             return HW_OK;
         }
@@ -135,7 +129,6 @@ void hw_cluster_follow(struct hw_cluster *cluster)
 {
     struct hw_gathered gathered = {.allocator = cluster->allocator};
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_error unused;
     int64_t rounds;
@@ -143,19 +136,15 @@ void hw_cluster_follow(struct hw_cluster *cluster)
     if (!cluster->settings.replicates_at_once || cluster->news_count == 0) {
         return;
     }
-    while (gathered.count < cluster->news_count && hw_selection_next(&all, &topic, &partition)) {
-        if (partition->has_news && !hw_cluster_is_prepared(topic, partition)) {
+    while (gathered.count < cluster->news_count && (partition = hw_selection_next(&all)) != NULL) {
+        if (partition->has_news && !hw_cluster_is_prepared(partition)) {
             (void)gathered_add(&gathered, partition, &unused);
         }
     }
     (void)hw_gathered_run(cluster, &gathered, &rounds, &unused);
-    all = hw_cluster_all(cluster);
-    for (size_t i = 0; i < gathered.count && hw_selection_next(&all, &topic, &partition);) {
-        if (partition == gathered.partitions[i]) {
-            (void)hw_cluster_finish_partition(cluster, topic, partition, HW_OK, &unused);
-            hw_cluster_had_news(cluster, partition);
-            i++;
-        }
+    for (size_t i = 0; i < gathered.count; i++) {
+        (void)hw_cluster_finish_partition(cluster, gathered.partitions[i], HW_OK, &unused);
+        hw_cluster_had_news(cluster, gathered.partitions[i]);
     }
     hw_gathered_release(&gathered);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/cluster/held.h"
 
-#include "core/cluster/checkpoints.h"
+#include "core/cluster/cluster_internal.h"
 #include "core/cluster/link_times.h"
 #include "core/replication/exchange.h"
 
@@ -13,10 +13,34 @@ void hw_held_init(struct hw_held *held, const struct hw_allocator *allocator)
     *held = (struct hw_held){.notices = {.allocator = allocator}};
 }
 
+void hw_held_fetches_take(struct hw_held_fetches *fetches, size_t index)
+{
+    hw_buffer_release(&fetches->fetches[index].response.records);
+    fetches->count--;
+    memmove(&fetches->fetches[index], &fetches->fetches[index + 1],
+            (fetches->count - index) * sizeof *fetches->fetches);
+}
+
+/* Those about a topic (NULL: any) and to a broker (HW_BROKER_ID_NONE: any). */
+static void held_fetches_forget(struct hw_held_fetches *fetches, const struct hw_topic *topic,
+                                hw_broker_id_t follower)
+{
+    for (size_t i = fetches->count; i-- > 0;) {
+        const struct hw_held_fetch *fetch = &fetches->fetches[i];
+
+        if ((topic == NULL || hw_uuid_equal(&fetch->partition->topic_id, &topic->id)) &&
+            (follower == HW_BROKER_ID_NONE || follower == fetch->request.replica_id)) {
+            hw_held_fetches_take(fetches, i);
+        }
+    }
+}
+
 void hw_held_release(struct hw_held *held)
 {
     hw_notices_release(&held->notices);
-    hw_held_fetches_release(&held->fetches, held->notices.allocator);
+    held_fetches_forget(&held->fetches, NULL, HW_BROKER_ID_NONE);
+    hw_free(held->notices.allocator, held->fetches.fetches,
+            held->fetches.capacity * sizeof *held->fetches.fetches);
     hw_free(held->notices.allocator, held->proposals, held->capacity * sizeof *held->proposals);
     hw_held_init(held, held->notices.allocator);
 }
@@ -42,8 +66,8 @@ void hw_held_forget_topic(struct hw_held *held, const struct hw_topic *topic)
             hw_held_take_proposal(held, i);
         }
     }
-    hw_notices_forget_topic(&held->notices, &topic->id);
-    hw_held_fetches_forget(&held->fetches, topic, HW_BROKER_ID_NONE);
+    hw_notices_forget(&held->notices, HW_BROKER_ID_NONE, &topic->id);
+    held_fetches_forget(&held->fetches, topic, HW_BROKER_ID_NONE);
 }
 
 void hw_held_lose(struct hw_held *held, hw_broker_id_t broker)
@@ -53,8 +77,21 @@ void hw_held_lose(struct hw_held *held, hw_broker_id_t broker)
             hw_held_take_proposal(held, i);
         }
     }
-    hw_notices_forget(&held->notices, broker);
-    hw_held_fetches_forget(&held->fetches, NULL, broker);
+    hw_notices_forget(&held->notices, broker, NULL);
+    held_fetches_forget(&held->fetches, NULL, broker);
+}
+
+size_t hw_held_fetches_find(const struct hw_held_fetches *fetches,
+                            const struct hw_partition *partition, int64_t leader, int64_t follower)
+{
+    size_t i = 0;
+
+    while (i < fetches->count &&
+           (fetches->fetches[i].partition != partition || fetches->fetches[i].leader != leader ||
+            fetches->fetches[i].request.replica_id != follower)) {
+        i++;
+    }
+    return i;
 }
 
 enum hw_status hw_held_look(struct hw_held *held, struct hw_partition *partition,
@@ -133,6 +170,6 @@ bool hw_held_next_request(const struct hw_cluster *cluster, struct hw_position *
         return false;
     }
     view->partition = partition->number;
-    view->topic = hw_cluster_topic_of(cluster, partition);
+    view->topic = partition->topic->name;
     return true;
 }

@@ -15,12 +15,12 @@
 #define HW_CLUSTER_HELD_H
 
 #include "core/base/broker_list.h"
-#include "core/cluster/held_fetches.h"
 #include "core/replication/messages.h"
 #include "core/replication/notices.h"
 
 struct hw_broker;
 struct hw_cluster;
+struct hw_partition;
 struct hw_replica;
 struct hw_topic;
 struct hw_position;
@@ -32,6 +32,20 @@ struct hw_held_proposal {
     bool is_answered;
     struct hw_alter_partition_request request;
     struct hw_alter_partition_response response;
+};
+
+/* The answer to an ask() under way. */
+struct hw_held_fetch {
+    struct hw_partition *partition;
+    hw_broker_id_t leader;
+    struct hw_fetch_request request;
+    struct hw_fetch_response response; /* Owns its records. */
+};
+
+struct hw_held_fetches {
+    struct hw_held_fetch *fetches; /* In the order in which they were answered. */
+    size_t count;
+    size_t capacity;
 };
 
 struct hw_held {
@@ -60,10 +74,15 @@ void hw_held_release(struct hw_held *held);
 /* One is not under way any more; those behind it move up. */
 void hw_held_take_proposal(struct hw_held *held, size_t index);
 void hw_held_take_notice(struct hw_held *held, size_t index);
+void hw_held_fetches_take(struct hw_held_fetches *fetches, size_t index);
 
 /* Messages about a topic that goes, and those to a broker that has stopped, are lost. */
 void hw_held_forget_topic(struct hw_held *held, const struct hw_topic *topic);
 void hw_held_lose(struct hw_held *held, hw_broker_id_t broker);
+
+/* Where the answer of that leader to that follower stands; fetches->count: nowhere. */
+size_t hw_held_fetches_find(const struct hw_held_fetches *fetches,
+                            const struct hw_partition *partition, int64_t leader, int64_t follower);
 
 /* After a step of the partition: what its leaders have proposed is under way from now on, and notices
  * that tell a broker what it knows are gone. Errors: HW_NO_MEMORY. */
@@ -127,18 +146,10 @@ enum hw_status hw_cluster_checkpoint(struct hw_cluster *cluster, int64_t broker,
 enum hw_status hw_cluster_ask(struct hw_cluster *cluster, const char *topic, int64_t partition,
                               int64_t broker, struct hw_error *error);
 
-/* -------------------------------------------------------------------------- by_hand_fetches.c */
-
 /* Let the follower send its next request, and its leader answer. Errors: HW_REFUSED with
  * OPERATION_NOT_ATTEMPTED where that leader's last answer is still under way, since a follower has
  * one request at a time there; HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_held_ask(struct hw_cluster *cluster, struct hw_partition *partition,
                            struct hw_replica *follower, struct hw_error *error);
-
-/* The answer of that way arrives, where the follower still follows who sent it; or it does not.
- * Errors: HW_MISUSE: there is none; HW_REFUSED with NETWORK_EXCEPTION over a link that is cut; those
- * of a step. */
-enum hw_status hw_held_fetch_end(struct hw_cluster *cluster, const struct hw_held_message *message,
-                                 bool arrives, struct hw_error *error);
 
 #endif /* HW_CLUSTER_HELD_H */

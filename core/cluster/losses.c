@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/cluster/losses.h"
-#include "core/base/uuid.h"
 
 #include "core/base/assert.h"
-#include "core/replication/variant.h"
+#include "core/base/uuid.h"
+#include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-void hw_losses_init(struct hw_losses *losses, const struct hw_allocator *allocator)
+void hw_losses_release(struct hw_losses *losses, const struct hw_allocator *allocator)
 {
-    *losses = (struct hw_losses){.allocator = allocator};
-}
-
-void hw_losses_release(struct hw_losses *losses)
-{
-    hw_free(losses->allocator, losses->entries, losses->capacity * sizeof *losses->entries);
-    hw_free(losses->allocator, losses->unsaved, losses->unsaved_capacity * sizeof *losses->unsaved);
-    hw_losses_init(losses, losses->allocator);
+    hw_free(allocator, losses->entries, losses->capacity * sizeof *losses->entries);
+    hw_free(allocator, losses->unsaved, losses->unsaved_capacity * sizeof *losses->unsaved);
 }
 
 void hw_seen_log_init(struct hw_seen_log *seen, const struct hw_allocator *allocator,
@@ -71,13 +65,14 @@ static void loss_continue(struct hw_loss *last, const struct hw_loss *loss)
 }
 
 /* Where the next range goes; NULL if there is no memory. */
-static struct hw_loss *losses_slot(struct hw_losses *losses)
+static struct hw_loss *losses_slot(struct hw_cluster *cluster)
 {
+    struct hw_losses *losses = &cluster->losses;
     struct hw_error unused;
     struct hw_loss *slot;
 
     if (losses->count < HW_LOSSES_MAX) {
-        if (hw_array_reserve(losses->allocator, (void **)&losses->entries, &losses->capacity,
+        if (hw_array_reserve(cluster->allocator, (void **)&losses->entries, &losses->capacity,
                              losses->count + 1, sizeof *losses->entries, &unused) != HW_OK) {
             return NULL;
         }
@@ -89,8 +84,9 @@ static struct hw_loss *losses_slot(struct hw_losses *losses)
     return slot;
 }
 
-void hw_losses_restore(struct hw_losses *losses, const struct hw_loss *loss)
+void hw_losses_restore(struct hw_cluster *cluster, const struct hw_loss *loss)
 {
+    struct hw_losses *losses = &cluster->losses;
     struct hw_loss *last =
         losses->count == 0 ? NULL
                            : &losses->entries[(losses->oldest + losses->count - 1) % HW_LOSSES_MAX];
@@ -100,7 +96,7 @@ void hw_losses_restore(struct hw_losses *losses, const struct hw_loss *loss)
         loss_continue(last, loss);
         return;
     }
-    last = losses_slot(losses);
+    last = losses_slot(cluster);
     if (last == NULL) {
         losses->forgotten += loss->end_offset - loss->first_offset;
         return;
@@ -109,8 +105,9 @@ void hw_losses_restore(struct hw_losses *losses, const struct hw_loss *loss)
 }
 
 /* Where the store does not take it, and there is too much of it, all is written anew. */
-static void losses_add_unsaved(struct hw_losses *losses, const struct hw_loss *loss)
+static void losses_add_unsaved(struct hw_cluster *cluster, const struct hw_loss *loss)
 {
+    struct hw_losses *losses = &cluster->losses;
     struct hw_error unused;
     struct hw_loss *last =
         losses->unsaved_count == 0 ? NULL : &losses->unsaved[losses->unsaved_count - 1];
@@ -123,7 +120,7 @@ static void losses_add_unsaved(struct hw_losses *losses, const struct hw_loss *l
         return;
     }
     if (losses->unsaved_count == HW_LOSSES_MAX ||
-        hw_array_reserve(losses->allocator, (void **)&losses->unsaved, &losses->unsaved_capacity,
+        hw_array_reserve(cluster->allocator, (void **)&losses->unsaved, &losses->unsaved_capacity,
                          losses->unsaved_count + 1, sizeof *losses->unsaved, &unused) != HW_OK) {
         losses->is_unsaved_incomplete = true;
         return;
@@ -131,10 +128,10 @@ static void losses_add_unsaved(struct hw_losses *losses, const struct hw_loss *l
     losses->unsaved[losses->unsaved_count++] = *loss;
 }
 
-static void losses_add(struct hw_losses *losses, const struct hw_loss *loss)
+static void losses_add(struct hw_cluster *cluster, const struct hw_loss *loss)
 {
-    hw_losses_restore(losses, loss);
-    losses_add_unsaved(losses, loss);
+    hw_losses_restore(cluster, loss);
+    losses_add_unsaved(cluster, loss);
 }
 
 void hw_losses_saved(struct hw_losses *losses)
@@ -147,11 +144,10 @@ void hw_losses_saved(struct hw_losses *losses)
 
 /* A loss while it is noted: of the log that led, run by run. */
 struct loss_walk {
-    struct hw_losses *losses;
+    struct hw_cluster *cluster;
     const struct hw_seen_log *seen;
-    const struct hw_acks *acks;
     const struct hw_ack *ack; /* Of this epoch the first answer that is not behind us. */
-    const char *topic;
+    const char *topic;        /* Its name as the acks have it. */
     struct hw_loss loss; /* Topic, partition, time, cause, broker; epoch and answer of a piece. */
     hw_offset_t first;   /* What was noted is in [first, end). */
     hw_offset_t end;
@@ -169,7 +165,7 @@ static void walk_note(struct loss_walk *walk, hw_offset_t from, hw_offset_t end)
     walk->loss.end_offset =
         walk->loss.is_acknowledged || !walk->loss.is_answer_known ? end : visible_end;
     if (from < walk->loss.end_offset) {
-        losses_add(walk->losses, &walk->loss);
+        losses_add(walk->cluster, &walk->loss);
         walk->first = walk->count == 0 ? from : walk->first;
         walk->end = walk->loss.end_offset;
         walk->count += walk->loss.end_offset - from;
@@ -191,7 +187,7 @@ static void walk_find_answer(struct loss_walk *walk, hw_offset_t offset)
            (ack->leader_epoch != walk->loss.leader_epoch ||
             ack->partition != walk->loss.partition || ack->base_offset == HW_OFFSET_NONE ||
             ack->last_offset < offset || strcmp(ack->topic, walk->topic) != 0)) {
-        ack = hw_acks_after(walk->acks, ack->id);
+        ack = hw_acks_after(&walk->cluster->acks, ack->id);
     }
     walk->ack = ack;
 }
@@ -200,7 +196,7 @@ static void walk_find_answer(struct loss_walk *walk, hw_offset_t offset)
 static void walk_lost(struct loss_walk *walk, hw_offset_t from, hw_offset_t end, hw_epoch_t epoch)
 {
     walk->loss.leader_epoch = epoch;
-    walk->ack = hw_acks_after(walk->acks, walk->seen->first_ack_id - 1);
+    walk->ack = hw_acks_after(&walk->cluster->acks, walk->seen->first_ack_id - 1);
     while (from < end) {
         hw_offset_t piece = end;
 
@@ -268,24 +264,24 @@ static void note_event(const struct hw_partition *partition, const struct hw_los
 
 /* Of a loss the records [first_offset, end) stand in the log that leads now: what is behind them is
  * a loss of its own, which stays one. */
-static void loss_is_back(struct hw_losses *losses, struct hw_loss *loss, hw_offset_t end,
-                         hw_time_ms_t now_ms)
+static void loss_is_back(struct hw_cluster *cluster, struct hw_loss *loss, hw_offset_t end)
 {
     struct hw_loss rest = *loss;
 
-    loss->back_ms = now_ms;
+    loss->back_ms = cluster->now_ms;
     loss->end_offset = end;
-    losses->is_unsaved_incomplete = true; /* A line that is written already has changed. */
+    cluster->losses.is_unsaved_incomplete = true; /* A line that is written already has changed. */
     rest.first_offset = end;
     if (rest.first_offset < rest.end_offset) {
-        hw_losses_restore(losses, &rest);
+        hw_losses_restore(cluster, &rest);
     }
 }
 
 /* The log of another broker leads: it may have what those before it lacked. */
-static void losses_find_back(struct hw_losses *losses, const struct hw_partition *partition,
-                             const struct hw_log *log, hw_time_ms_t now_ms)
+static void losses_find_back(struct hw_cluster *cluster, const struct hw_partition *partition,
+                             const struct hw_log *log)
 {
+    const struct hw_losses *losses = &cluster->losses;
     size_t count = losses->count;
 
     for (size_t i = 0; i < count; i++) {
@@ -298,34 +294,35 @@ static void losses_find_back(struct hw_losses *losses, const struct hw_partition
             loss->first_offset >= hw_log_start(log) &&
             hw_epoch_cache_run(hw_log_epochs(log), &next, loss->first_offset, &end) ==
                 loss->leader_epoch) {
-            loss_is_back(losses, loss, end, now_ms);
+            loss_is_back(cluster, loss, end);
         }
     }
 }
 
-static struct hw_loss loss_of(const struct hw_partition *partition, enum hw_loss_cause cause,
-                              hw_broker_id_t broker, hw_time_ms_t now_ms)
+static struct hw_loss loss_of(const struct hw_cluster *cluster,
+                              const struct hw_partition *partition, enum hw_loss_cause cause,
+                              hw_broker_id_t broker)
 {
     return (struct hw_loss){.topic_id = partition->topic_id,
                             .topic = partition->journal_topic,
                             .partition = partition->number,
-                            .lost_ms = now_ms,
+                            .lost_ms = cluster->now_ms,
                             .cause = cause,
                             .broker = broker,
                             .lost_epoch = partition->record.leader_epoch,
                             .back_ms = HW_TIME_NEVER};
 }
 
-void hw_losses_missing(struct hw_losses *losses, const struct hw_partition *partition,
-                       const struct hw_replica *leader, hw_offset_t end, hw_offset_t shown_end,
-                       hw_time_ms_t now_ms)
+void hw_losses_missing(struct hw_cluster *cluster, const struct hw_partition *partition,
+                       const struct hw_replica *leader, hw_offset_t shown_end)
 {
-    struct hw_loss loss = loss_of(partition, HW_LOSS_OPENING, leader->broker, now_ms);
+    struct hw_loss loss = loss_of(cluster, partition, HW_LOSS_OPENING, leader->broker);
+    hw_offset_t end = hw_log_end(leader->log);
 
     loss.first_offset = end;
     loss.end_offset = shown_end;
     loss.leader_epoch = HW_EPOCH_NONE;
-    losses_add(losses, &loss);
+    losses_add(cluster, &loss);
     note_event(partition, &loss, end, shown_end, shown_end - end);
 }
 
@@ -352,17 +349,19 @@ static enum hw_loss_cause cause_of(const struct hw_seen_log *seen,
                                                                 : HW_LOSS_ELECTION;
 }
 
-void hw_losses_observe(struct hw_losses *losses, struct hw_seen_log *seen,
-                       const struct hw_partition *partition, const char *topic,
-                       const struct hw_acks *acks, hw_time_ms_t now_ms)
+void hw_losses_observe(struct hw_cluster *cluster, const struct hw_partition *partition)
 {
+    struct hw_seen_log *seen = &partition->topic->seen[partition->number];
     const struct hw_replica *leader = hw_partition_leader(partition);
     const struct hw_replica *seen_leader =
         seen->is_known ? hw_partition_find(partition, seen->broker) : NULL;
-    struct loss_walk walk = {.losses = losses, .seen = seen, .acks = acks, .topic = topic};
+    struct loss_walk walk = {.cluster = cluster, .seen = seen, .topic = partition->topic->name};
     struct hw_epoch_cache epochs;
     struct hw_error unused;
 
+    if (partition->writer != NULL) {
+        return;
+    }
     /* While nobody leads in a newer epoch, the one that did is the one that counts, also where it
      * has been deposed and the new one has not been told. */
     if (seen_leader != NULL && seen_leader->role == HW_ROLE_LEADER &&
@@ -375,8 +374,8 @@ void hw_losses_observe(struct hw_losses *losses, struct hw_seen_log *seen,
         return;
     }
     if (seen->is_known) {
-        walk.loss = loss_of(partition, cause_of(seen, partition), leader->broker, now_ms);
-        losses_find_back(losses, partition, leader->log, now_ms);
+        walk.loss = loss_of(cluster, partition, cause_of(seen, partition), leader->broker);
+        losses_find_back(cluster, partition, leader->log);
         compare(&walk, leader->log);
         seen->has_undeleted |= hw_log_start(leader->log) < seen->log_start;
         seen->visible_end = HW_MIN(walk.common_end, seen->visible_end);
@@ -392,11 +391,11 @@ void hw_losses_observe(struct hw_losses *losses, struct hw_seen_log *seen,
     seen_follow(seen, partition, leader);
 }
 
-void hw_losses_acknowledged(struct hw_losses *losses, const struct hw_seen_log *seen,
-                            const struct hw_partition *partition, const struct hw_ack *ack,
-                            hw_time_ms_t now_ms)
+void hw_losses_acknowledged(struct hw_cluster *cluster, const struct hw_partition *partition,
+                            const struct hw_ack *ack)
 {
-    struct hw_loss loss = loss_of(partition, HW_LOSS_DEPOSED_LEADER, seen->broker, now_ms);
+    const struct hw_seen_log *seen = &partition->topic->seen[partition->number];
+    struct hw_loss loss = loss_of(cluster, partition, HW_LOSS_DEPOSED_LEADER, seen->broker);
 
     if (!seen->is_known || !is_acknowledged(ack) || ack->leader_epoch >= seen->leader_epoch ||
         (ack->last_offset < seen->log_end &&
@@ -409,7 +408,7 @@ void hw_losses_acknowledged(struct hw_losses *losses, const struct hw_seen_log *
     loss.is_answer_known = true;
     loss.acks = ack->acks;
     loss.is_acknowledged = true;
-    losses_add(losses, &loss);
+    losses_add(cluster, &loss);
     note_event(partition, &loss, loss.first_offset, loss.end_offset,
                loss.end_offset - loss.first_offset);
 }

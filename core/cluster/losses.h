@@ -24,6 +24,8 @@
 #include "core/cluster/acks.h"
 #include "core/replication/partition.h"
 
+struct hw_cluster;
+
 enum { HW_LOSSES_MAX = 10000 };
 
 #define HW_LOSS_CAUSE_MAP(X)                                                                       \
@@ -59,7 +61,6 @@ struct hw_loss {
 };
 
 struct hw_losses {
-    const struct hw_allocator *allocator;
     struct hw_loss *entries; /* A ring once it has HW_LOSSES_MAX. */
     size_t count;
     size_t capacity;
@@ -85,11 +86,10 @@ struct hw_seen_log {
                          * can compare what lies between: a marker may be missing. */
 };
 
-void hw_losses_init(struct hw_losses *losses, const struct hw_allocator *allocator);
-void hw_losses_release(struct hw_losses *losses);
+void hw_losses_release(struct hw_losses *losses, const struct hw_allocator *allocator);
 
 /* Note what another process had noted; it is not unsaved. */
-void hw_losses_restore(struct hw_losses *losses, const struct hw_loss *loss);
+void hw_losses_restore(struct hw_cluster *cluster, const struct hw_loss *loss);
 
 /* All that was noted is in the store. */
 void hw_losses_saved(struct hw_losses *losses);
@@ -105,24 +105,20 @@ const char *hw_loss_cause_name(enum hw_loss_cause cause);
 /*
  * Look at the log that leads `partition` now, after anything may have happened to it, and note what
  * has been lost since the last look. Where there is no memory to remember that log, nothing
- * changes and the next look compares. `topic` is its name as the acks have it. Not while a
- * transaction's rows are in it that have not been committed.
+ * changes and the next look compares. Does nothing while rows of a transaction are in it that has not
+ * committed: these are not lost if they go.
  */
-void hw_losses_observe(struct hw_losses *losses, struct hw_seen_log *seen,
-                       const struct hw_partition *partition, const char *topic,
-                       const struct hw_acks *acks, hw_time_ms_t now_ms);
+void hw_losses_observe(struct hw_cluster *cluster, const struct hw_partition *partition);
 
-/* The cluster is being opened, and the log that leads ends at `end` although [end, shown_end) was
- * shown: damage, a lost directory, or a power loss took it. What was acknowledged is not known. */
-void hw_losses_missing(struct hw_losses *losses, const struct hw_partition *partition,
-                       const struct hw_replica *leader, hw_offset_t end, hw_offset_t shown_end,
-                       hw_time_ms_t now_ms);
+/* The cluster is being opened, and the log that leads ends below `shown_end`, up to which records were
+ * shown: damage, a lost directory, or a power loss took them. What was acknowledged is not known. */
+void hw_losses_missing(struct hw_cluster *cluster, const struct hw_partition *partition,
+                       const struct hw_replica *leader, hw_offset_t shown_end);
 
 /* A produce was acknowledged: note it if another leader's log is the one that counts, and does not
  * have the records. */
-void hw_losses_acknowledged(struct hw_losses *losses, const struct hw_seen_log *seen,
-                            const struct hw_partition *partition, const struct hw_ack *ack,
-                            hw_time_ms_t now_ms);
+void hw_losses_acknowledged(struct hw_cluster *cluster, const struct hw_partition *partition,
+                            const struct hw_ack *ack);
 
 /* The range at place `index`, from the oldest kept one on; NULL behind the last. */
 const struct hw_loss *hw_losses_at(const struct hw_losses *losses, size_t index);

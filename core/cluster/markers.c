@@ -9,13 +9,13 @@
 #include "core/cluster/cluster_internal.h"
 
 /* The leader that can be asked to append a marker now; NULL: there is none. */
-static struct hw_replica *markers_leader(struct hw_cluster *cluster, const struct hw_topic *topic,
+static struct hw_replica *markers_leader(struct hw_cluster *cluster,
                                          const struct hw_partition *partition)
 {
     struct hw_replica *leader;
     struct hw_error unused;
 
-    if (topic->writers[partition->number] != NULL ||
+    if (partition->writer != NULL ||
         hw_cluster_find_leader(cluster, partition, &leader, &unused) != HW_OK ||
         !hw_links_connected(&cluster->links, HW_CONTROLLER, leader->broker)) {
         return NULL;
@@ -35,12 +35,10 @@ static void markers_note_refused(struct hw_cluster *cluster,
 
 /* Send one marker, if that can be done now. */
 static enum hw_status markers_send(struct hw_cluster *cluster, struct hw_transaction_entry *entry,
-                                   struct hw_transaction_partition *place, struct hw_topic *topic,
-                                   struct hw_error *error)
+                                   struct hw_transaction_partition *place,
+                                   struct hw_partition *partition, struct hw_error *error)
 {
-    struct hw_partition *partition = &topic->partitions[place->partition];
-    struct hw_replica *leader = markers_leader(cluster, topic, partition);
-    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_replica *leader = markers_leader(cluster, partition);
     struct hw_log_append_info info;
     struct hw_marker marker = {.producer_id = entry->producer_id,
                                .producer_epoch = entry->marker_epoch,
@@ -55,8 +53,8 @@ static enum hw_status markers_send(struct hw_cluster *cluster, struct hw_transac
     if (leader == NULL) {
         return HW_OK;
     }
-    status = hw_replica_append_marker(leader, cluster->now_ms, partition->settings, &marker,
-                                      entry->client_version, &info, error);
+    status = hw_replica_append_marker(leader, cluster->now_ms, &marker, entry->client_version,
+                                      &info, error);
     if (status == HW_REFUSED) {
         /* X7.6: some answers are for good. */
         entry->is_stuck = error->kafka_error == HW_KAFKA_INVALID_PRODUCER_EPOCH ||
@@ -70,8 +68,8 @@ static enum hw_status markers_send(struct hw_cluster *cluster, struct hw_transac
     }
     place->marker_offset = info.first_offset;
     place->marker_epoch = leader->leader_epoch;
-    cluster->variant->appended(partition, &step, leader);
-    return hw_cluster_finish_partition(cluster, topic, partition, HW_OK, error);
+    cluster->variant->appended(partition, hw_cluster_step(cluster), leader);
+    return hw_cluster_finish_partition(cluster, partition, HW_OK, error);
 }
 
 /* Whether the marker that was sent is committed; where another leads since, it is sent again. */
@@ -100,16 +98,18 @@ static enum hw_status markers_send_all(struct hw_cluster *cluster,
     for (size_t i = 0; status == HW_OK && i < entry->count;) {
         struct hw_transaction_partition *place = &entry->partitions[i];
         struct hw_topic *topic = hw_cluster_topic_by_id(cluster, &place->topic_id);
+        struct hw_partition *partition;
 
         if (topic == NULL || place->partition >= topic->partition_count) {
             hw_transaction_entry_strike(entry, i); /* It was deleted (X7.4). */
             continue;
         }
-        (void)markers_is_done(cluster, place, &topic->partitions[place->partition]);
+        partition = &topic->partitions[place->partition];
+        (void)markers_is_done(cluster, place, partition);
         if (place->marker_offset == HW_OFFSET_NONE && !place->is_held && !entry->is_stuck) {
-            status = markers_send(cluster, entry, place, topic, error);
+            status = markers_send(cluster, entry, place, partition, error);
         }
-        if (markers_is_done(cluster, place, &topic->partitions[place->partition])) {
+        if (markers_is_done(cluster, place, partition)) {
             hw_transaction_entry_strike(entry, i);
         } else {
             i++;

@@ -456,7 +456,6 @@ static bool promise_candidates_complete(const struct promise_look *look)
 static bool promise_maximal_isr_covers(const struct promise_look *look)
 {
     const struct hw_partition_record *record = &look->partition->record;
-    struct hw_broker_list maximal;
 
     if (look->leader == NULL ||
         (look->cluster->controller.elr_enabled &&
@@ -464,8 +463,7 @@ static bool promise_maximal_isr_covers(const struct promise_look *look)
              hw_settings_effective_min_isr(look->partition->settings, record->replicas.count))) {
         return true;
     }
-    maximal = hw_replica_maximal_isr(look->leader);
-    return hw_broker_list_is_subset(&record->isr, &maximal);
+    return hw_broker_list_is_subset(&record->isr, hw_replica_maximal_isr(look->leader));
 }
 
 static bool promise_hw_monotone_in_epoch(const struct promise_look *look)
@@ -693,18 +691,16 @@ static uint64_t promise_digest(const struct hw_cluster *cluster,
     return digest;
 }
 
-static enum hw_status promises_look(struct hw_cluster *cluster, bool at_changes,
-                                    struct hw_error *error)
+enum hw_status hw_promises_look(struct hw_cluster *cluster, bool at_changes, struct hw_error *error)
 {
     struct hw_promises *promises = &cluster->promises;
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status = HW_OK;
     enum hw_status first = HW_OK;
 
     promises->broken = 0;
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+    while (status == HW_OK && (partition = hw_selection_next(&all)) != NULL) {
         struct promise_look look = {.cluster = cluster, .partition = partition};
         uint64_t digest = at_changes ? promise_digest(cluster, partition) : 0;
         uint32_t broken = 0;
@@ -725,14 +721,4 @@ static enum hw_status promises_look(struct hw_cluster *cluster, bool at_changes,
     }
     promises_move_last_ack(cluster);
     return status == HW_OK ? first : status;
-}
-
-enum hw_status hw_promises_look(struct hw_cluster *cluster, struct hw_error *error)
-{
-    return promises_look(cluster, false, error);
-}
-
-enum hw_status hw_promises_look_at_changes(struct hw_cluster *cluster, struct hw_error *error)
-{
-    return promises_look(cluster, true, error);
 }

@@ -132,13 +132,11 @@ void hw_promises_init(struct hw_promises *promises, const struct hw_allocator *a
 void hw_promises_release(struct hw_promises *promises);
 
 /*
- * Look at everything after a step. Errors: HW_REFUSED with UNKNOWN_SERVER_ERROR where a promise is
- * broken, which an event says too; HW_NO_MEMORY, HW_IO.
+ * Look at everything after a step. After one event of many, only at partitions that have changed since
+ * they were looked at, and only a promise that was not broken then counts. Errors: HW_REFUSED with
+ * UNKNOWN_SERVER_ERROR where a promise is broken, which an event says too; HW_NO_MEMORY, HW_IO.
  */
-enum hw_status hw_promises_look(struct hw_cluster *cluster, struct hw_error *error);
-
-/* After one event of many: look only at partitions that have changed since they were looked at, and
- * fail only for a promise that was not broken then. Errors: as hw_promises_look(). */
-enum hw_status hw_promises_look_at_changes(struct hw_cluster *cluster, struct hw_error *error);
+enum hw_status hw_promises_look(struct hw_cluster *cluster, bool at_changes,
+                                struct hw_error *error);
 
 #endif /* HW_CLUSTER_PROMISES_H */

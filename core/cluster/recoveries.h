@@ -19,18 +19,11 @@ struct hw_recovery_entry {
 };
 
 struct hw_recoveries {
-    const struct hw_allocator *allocator;
     struct hw_recovery_entry *entries; /* A ring once it has HW_RECOVERIES_MAX. */
     size_t count;
     size_t capacity;
     size_t oldest;
 };
-
-void hw_recoveries_init(struct hw_recoveries *recoveries, const struct hw_allocator *allocator);
-void hw_recoveries_release(struct hw_recoveries *recoveries);
-
-/* Note one. Without memory it is left out. */
-void hw_recoveries_add(struct hw_recoveries *recoveries, const struct hw_recovery_entry *entry);
 
 struct hw_recovery_view {
     hw_time_ms_t time_ms;

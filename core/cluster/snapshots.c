@@ -36,7 +36,7 @@ static enum hw_status snapshot_refuse_stage(const struct hw_cluster *cluster,
         bool is_written = topic->is_hidden || topic->decision == HW_TOPIC_STAGED;
 
         for (int32_t p = 0; p < topic->partition_count; p++) {
-            is_written = is_written || topic->writers[p] != NULL;
+            is_written = is_written || topic->partitions[p].writer != NULL;
         }
         if (is_written) {
             return hw_error_set(error, HW_BUSY,

@@ -5,15 +5,6 @@
  */
 #include "core/cluster/cluster_internal.h"
 
-void hw_cluster_observe_losses(struct hw_cluster *cluster, struct hw_topic *topic,
-                               const struct hw_partition *partition)
-{
-    if (topic->writers[partition->number] == NULL) {
-        hw_losses_observe(&cluster->losses, &topic->seen[partition->number], partition, topic->name,
-                          &cluster->acks, cluster->now_ms);
-    }
-}
-
 /* The slot of a replica in the shown file. */
 static size_t step_slot(const struct hw_partition *partition, hw_broker_id_t broker)
 {
@@ -58,7 +49,7 @@ static enum hw_status step_take_back_shown(struct hw_cluster *cluster,
     return status;
 }
 
-enum hw_status hw_cluster_finish_partition(struct hw_cluster *cluster, struct hw_topic *topic,
+enum hw_status hw_cluster_finish_partition(struct hw_cluster *cluster,
                                            struct hw_partition *partition, enum hw_status first,
                                            struct hw_error *error)
 {
@@ -71,17 +62,16 @@ enum hw_status hw_cluster_finish_partition(struct hw_cluster *cluster, struct hw
 
     /* What a producer was told is as good as shown: it is there, and visible, when the process has
      * ended at any moment after this. */
-    if (hw_cluster_collect_acks(cluster, topic, partition) && leader != NULL) {
+    if (hw_cluster_collect_acks(cluster, partition) && leader != NULL) {
         status = hw_cluster_show(cluster, partition, leader, &shown, reason);
     }
-    hw_cluster_observe_losses(cluster, topic, partition);
+    hw_losses_observe(cluster, partition);
     if (partition->is_record_dirty) {
         cluster->is_state_dirty = true;
         partition->is_record_dirty = false;
         hw_partition_note_record(partition);
     }
-    placed =
-        hw_cluster_place_replicas(cluster, topic, partition, status == HW_OK ? reason : &later);
+    placed = hw_cluster_place_replicas(cluster, partition, status == HW_OK ? reason : &later);
     status = status == HW_OK ? placed : status;
     if (status == HW_OK) {
         status = step_take_back_shown(cluster, partition, reason);

@@ -8,8 +8,8 @@
  */
 #include "core/base/broker_list.h"
 #include "core/base/random.h"
-#include "core/cluster/checkpoints.h"
-#include "core/format/partition_metadata.h"
+#include "core/cluster/cluster_internal.h"
+#include "core/format/identity_files.h"
 #include "core/inspect/kafka_name.h"
 
 #include <inttypes.h>

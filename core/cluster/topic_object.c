@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A topic and its partitions in memory: made, kept in order of name, given their settings, released. */
+/* A topic and its partitions in memory: made, kept in order of name, given their settings, released;
+ * and the throttling settings, handed to brokers and replicas (R8.1). */
 #include "core/base/assert.h"
 #include "core/cluster/cluster_internal.h"
 
@@ -12,20 +13,17 @@ void hw_topic_destroy(struct hw_cluster *cluster, struct hw_topic *topic)
     size_t count = (size_t)topic->partition_count;
 
     hw_held_forget_topic(&cluster->held, topic);
-    hw_notices_forget_topic(&cluster->timed.notices, &topic->id);
+    hw_notices_forget(&cluster->timed.notices, HW_BROKER_ID_NONE, &topic->id);
     for (int32_t p = 0; topic->partitions != NULL && p < topic->partition_count; p++) {
         for (int32_t r = 0; r < topic->partitions[p].replica_count; r++) {
             hw_replica_destroy(topic->partitions[p].replicas[r]);
         }
         cluster->news_count -= topic->partitions[p].has_news ? 1 : 0;
-        hw_variant_release(cluster->variant, &topic->partitions[p]);
     }
     for (int32_t p = 0; topic->seen != NULL && p < topic->partition_count; p++) {
         hw_seen_log_release(&topic->seen[p]);
     }
     hw_free(cluster->allocator, topic->partitions, count * sizeof *topic->partitions);
-    hw_free(cluster->allocator, topic->writers, count * sizeof *topic->writers);
-    hw_free(cluster->allocator, topic->places, count * sizeof *topic->places);
     hw_free(cluster->allocator, topic->seen, count * sizeof *topic->seen);
     hw_config_values_release(&topic->configs);
     hw_free(cluster->allocator, topic, sizeof *topic);
@@ -47,14 +45,11 @@ static struct hw_topic *topic_allocate(struct hw_cluster *cluster, const char *n
     made->id = *id;
     (void)snprintf(made->name, sizeof made->name, "%s", name);
     made->partitions = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->partitions);
-    made->writers = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->writers);
-    made->places = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->places);
     made->seen = hw_alloc_zeroed(cluster->allocator, count * sizeof *made->seen);
     for (size_t p = 0; made->seen != NULL && p < count; p++) {
         hw_seen_log_init(&made->seen[p], cluster->allocator, cluster->acks.next_id);
     }
-    if (made->partitions == NULL || made->writers == NULL || made->places == NULL ||
-        made->seen == NULL) {
+    if (made->partitions == NULL || made->seen == NULL) {
         hw_topic_destroy(cluster, made);
         return NULL;
     }
@@ -114,6 +109,7 @@ enum hw_status hw_cluster_insert_topic(struct hw_cluster *cluster, const char *n
 
         (void)snprintf(partition->name, sizeof partition->name, "%s-%" PRId32, name, p);
         partition->number = p;
+        partition->topic = made;
         partition->noted.leader = HW_BROKER_ID_NONE;
         partition->noted.leader_epoch = HW_EPOCH_NONE;
         partition->topic_id = *id;
@@ -148,11 +144,70 @@ void hw_cluster_had_news(struct hw_cluster *cluster, struct hw_partition *partit
 void hw_cluster_all_have_news(struct hw_cluster *cluster)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
 
-    while (hw_selection_next(&all, &topic, &partition)) {
+    while ((partition = hw_selection_next(&all)) != NULL) {
         hw_cluster_has_news(cluster, partition);
+    }
+}
+
+/* ----------------------------------------------------------------------------------- throttling */
+
+static void quota_configure(const struct hw_cluster *cluster, struct hw_quota *quota,
+                            const char *rate)
+{
+    const struct hw_config_values *configs = &cluster->configs;
+
+    hw_quota_configure(quota, hw_config_int64(configs, NULL, rate),
+                       (int32_t)hw_config_int64(configs, NULL, "replication.quota.window.num"),
+                       hw_config_int64(configs, NULL, "replication.quota.window.size.seconds") *
+                           1000);
+}
+
+void hw_broker_configure_quotas(const struct hw_cluster *cluster, struct hw_broker *broker)
+{
+    quota_configure(cluster, &broker->quotas.leader, "leader.replication.throttled.rate");
+    quota_configure(cluster, &broker->quotas.follower, "follower.replication.throttled.rate");
+}
+
+void hw_broker_reset_quotas(const struct hw_cluster *cluster, struct hw_broker *broker)
+{
+    hw_quota_init(&broker->quotas.leader);
+    hw_quota_init(&broker->quotas.follower);
+    hw_broker_configure_quotas(cluster, broker);
+}
+
+/* One of the topic's two lists; borrowed from the configuration. */
+static const char *throttled_list(const struct hw_cluster *cluster, const struct hw_topic *topic,
+                                  bool of_leaders)
+{
+    return hw_config_text(&cluster->configs, &topic->configs,
+                          of_leaders ? "leader.replication.throttled.replicas"
+                                     : "follower.replication.throttled.replicas");
+}
+
+void hw_cluster_mark_throttled(const struct hw_cluster *cluster,
+                               const struct hw_partition *partition, struct hw_replica *replica)
+{
+    const struct hw_topic *topic = partition->topic;
+
+    replica->throttles_as_leader =
+        topic->is_throttled && hw_throttled_list_contains(throttled_list(cluster, topic, true),
+                                                          partition->number, replica->broker);
+    replica->throttles_as_follower =
+        topic->is_throttled && hw_throttled_list_contains(throttled_list(cluster, topic, false),
+                                                          partition->number, replica->broker);
+}
+
+static void topic_mark_throttled(const struct hw_cluster *cluster, struct hw_topic *topic)
+{
+    topic->is_throttled = throttled_list(cluster, topic, true)[0] != '\0' ||
+                          throttled_list(cluster, topic, false)[0] != '\0';
+    for (int32_t p = 0; p < topic->partition_count; p++) {
+        for (int32_t r = 0; r < topic->partitions[p].replica_count; r++) {
+            hw_cluster_mark_throttled(cluster, &topic->partitions[p],
+                                      topic->partitions[p].replicas[r]);
+        }
     }
 }
 
@@ -171,5 +226,5 @@ void hw_cluster_resolve_settings(struct hw_cluster *cluster, struct hw_topic *to
             hw_log_set_config(partition->replicas[r]->log, &topic->log_config);
         }
     }
-    hw_cluster_mark_all_throttled(cluster, topic);
+    topic_mark_throttled(cluster, topic);
 }

@@ -164,26 +164,17 @@ static bool normalize_choices(const char *choices, struct span value,
     return true;
 }
 
-static const struct hw_variant *find_variant(struct span value)
+static bool normalize_variant(struct span value, char normal[HW_CONFIG_NORMAL_SIZE])
 {
-    const struct hw_variant *variant = NULL;
+    const struct hw_variant *variant;
 
     for (size_t i = 0; (variant = hw_variant_at(i)) != NULL; i++) {
         if (span_is(value, variant->name)) {
-            break;
+            (void)snprintf(normal, HW_CONFIG_NORMAL_SIZE, "%s", variant->name);
+            return true;
         }
     }
-    return variant;
-}
-
-static bool normalize_variant(struct span value, char normal[HW_CONFIG_NORMAL_SIZE])
-{
-    const struct hw_variant *variant = find_variant(value);
-
-    if (variant != NULL) {
-        (void)snprintf(normal, HW_CONFIG_NORMAL_SIZE, "%s", variant->name);
-    }
-    return variant != NULL;
+    return false;
 }
 
 bool hw_config_normalize(const struct hw_config_entry *entry, const char *value,

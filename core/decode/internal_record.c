@@ -4,9 +4,9 @@
 #include "core/base/bytes.h"
 #include "core/base/json.h"
 #include "core/base/varint.h"
-#include "core/decode/message_json.h"
 #include "core/record/control_record.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +35,16 @@ bool hw_internal_record_is_control(enum hw_message_set set, const uint8_t *key, 
     return set != HW_MESSAGES_TRANSACTIONS && key_size == 4 && hw_get_i16(key) == 0;
 }
 
+void hw_internal_note(char *fault, size_t size, hw_offset_t offset, const char *error)
+{
+    enum { PLACE_SIZE_MAX = 40 };
+
+    if (fault[0] == '\0') {
+        (void)snprintf(fault, size, "offset %" PRId64 ": %.*s", offset, (int)size - PLACE_SIZE_MAX,
+                       error);
+    }
+}
+
 /* ------------------------------------------------------------------------------------- reading */
 
 void hw_internal_record_init(struct hw_internal_record *internal,
@@ -51,9 +61,9 @@ void hw_internal_record_release(struct hw_internal_record *internal)
     hw_message_release(&internal->value);
 }
 
-/* Note what is wrong, unless something was before. */
-__attribute__((format(printf, 2, 3))) static void internal_note(struct hw_internal_record *internal,
-                                                                const char *format, ...)
+/* Note what is wrong, unless something was before. That is no error of the call: returns HW_OK. */
+__attribute__((format(printf, 2, 3))) static enum hw_status
+internal_note(struct hw_internal_record *internal, const char *format, ...)
 {
     va_list args;
 
@@ -62,9 +72,11 @@ __attribute__((format(printf, 2, 3))) static void internal_note(struct hw_intern
         (void)vsnprintf(internal->error, sizeof internal->error, format, args);
         va_end(args);
     }
+    return HW_OK;
 }
 
-/* Note the type and find its layout: mostly that of the record before. Returns whether it is known. */
+/* Note the type and find its layout: mostly that of the record before. Returns whether it is
+ * known. */
 static bool internal_find_layout(struct hw_internal_record *internal, int type)
 {
     const struct hw_message_layout *last = internal->last;
@@ -89,8 +101,7 @@ static enum hw_status internal_read_fields(struct hw_internal_record *internal,
     enum hw_status status;
 
     if (version < layout->first_version) {
-        internal_note(internal, "version %d of %s is unknown", version, layout->name);
-        return HW_OK;
+        return internal_note(internal, "version %d of %s is unknown", version, layout->name);
     }
     version = is_newer ? layout->last_version : version;
     status = hw_message_read(value, &layout->value, version, version >= layout->flexible_version,
@@ -100,16 +111,18 @@ static enum hw_status internal_read_fields(struct hw_internal_record *internal,
     }
     internal->has_value = value->is_good && (!is_newer || value->size_bytes == size);
     if (is_newer) {
-        internal_note(internal, "version %d of %s is unknown%s", internal->version, layout->name,
-                      internal->has_value ? ": read as the newest that is known" : "");
+        (void)internal_note(internal, "version %d of %s is unknown%s", internal->version,
+                            layout->name,
+                            internal->has_value ? ": read as the newest that is known" : "");
     }
     if (value->fault[0] != '\0') {
-        internal_note(internal, "value: %s", value->fault);
+        (void)internal_note(internal, "value: %s", value->fault);
     }
     internal->trailing = bytes + value->size_bytes;
     internal->trailing_size = value->is_good ? size - value->size_bytes : 0;
     if (internal->trailing_size > 0) {
-        internal_note(internal, "value: %zu bytes behind its last field", internal->trailing_size);
+        (void)internal_note(internal, "value: %zu bytes behind its last field",
+                            internal->trailing_size);
     }
     return HW_OK;
 }
@@ -122,12 +135,11 @@ static enum hw_status internal_read_key(struct hw_internal_record *internal, str
     enum hw_status status;
 
     if (size < 2) {
-        internal_note(internal, record->key_size < 0 ? "a null key" : "key: it ends in its type");
-        return HW_OK;
+        return internal_note(internal,
+                             record->key_size < 0 ? "a null key" : "key: it ends in its type");
     }
     if (!internal_find_layout(internal, hw_get_i16(record->key))) {
-        internal_note(internal, "type %d is unknown", internal->type);
-        return HW_OK;
+        return internal_note(internal, "type %d is unknown", internal->type);
     }
     status = hw_message_read(&internal->key, &internal->layout->key, 0, false, record->key + 2,
                              size - 2, error);
@@ -136,10 +148,10 @@ static enum hw_status internal_read_key(struct hw_internal_record *internal, str
     }
     internal->has_key = internal->key.is_good;
     if (!internal->has_key) {
-        internal_note(internal, "key: %s", internal->key.fault);
+        (void)internal_note(internal, "key: %s", internal->key.fault);
     } else if (internal->key.size_bytes < size - 2) {
-        internal_note(internal, "key: %zu bytes behind its last field",
-                      size - 2 - internal->key.size_bytes);
+        (void)internal_note(internal, "key: %zu bytes behind its last field",
+                            size - 2 - internal->key.size_bytes);
     }
     return HW_OK;
 }
@@ -155,8 +167,7 @@ static enum hw_status internal_read_keyed(struct hw_internal_record *internal,
         return status;
     }
     if (record->value_size < 2) {
-        internal_note(internal, "value: it ends in its version");
-        return HW_OK;
+        return internal_note(internal, "value: it ends in its version");
     }
     internal->version = hw_get_i16(record->value);
     return internal_read_fields(internal, record->value + 2, (size_t)record->value_size - 2, error);
@@ -188,31 +199,25 @@ static enum hw_status internal_read_framed(struct hw_internal_record *internal,
 
     if (record->value_size < 0) {
         internal->is_tombstone = true;
-        internal_note(internal, "a null value");
-        return HW_OK;
+        return internal_note(internal, "a null value");
     }
     if (!internal_take(&at, &left, &frame)) {
-        internal_note(internal, "value: no frame version");
-        return HW_OK;
+        return internal_note(internal, "value: no frame version");
     }
     if (frame != 1) {
-        internal_note(internal,
-                      frame == 0 ? "frame version 0: written by the preview in Kafka 2.8"
-                                 : "frame version %d is unknown",
-                      frame);
-        return HW_OK;
+        return internal_note(internal,
+                             frame == 0 ? "frame version 0: written by the preview in Kafka 2.8"
+                                        : "frame version %d is unknown",
+                             frame);
     }
     if (!internal_take(&at, &left, &type)) {
-        internal_note(internal, "value: no type");
-        return HW_OK;
+        return internal_note(internal, "value: no type");
     }
     if (!internal_find_layout(internal, type)) {
-        internal_note(internal, "type %d is unknown", type);
-        return HW_OK;
+        return internal_note(internal, "type %d is unknown", type);
     }
     if (!internal_take(&at, &left, &internal->version)) {
-        internal_note(internal, "value: no version");
-        return HW_OK;
+        return internal_note(internal, "value: no version");
     }
     return internal_read_fields(internal, at, left, error);
 }
@@ -227,17 +232,14 @@ static enum hw_status internal_read_control(struct hw_internal_record *internal,
     int16_t type;
 
     if (!hw_control_record_key(record, &type)) {
-        internal_note(internal, "the key of a control record is none");
-        return HW_OK;
+        return internal_note(internal, "the key of a control record is none");
     }
     if (!internal_find_layout(internal, type)) {
-        internal_note(internal, "control type %d is unknown", type);
-        return HW_OK;
+        return internal_note(internal, "control type %d is unknown", type);
     }
     if (record->value_size < 2) {
         internal->is_tombstone = record->value_size < 0;
-        internal_note(internal, "value: it ends in its version");
-        return HW_OK;
+        return internal_note(internal, "value: it ends in its version");
     }
     is_marker = internal->layout->flexible_version == INT16_MAX;
     internal->version = hw_get_i16(record->value);
@@ -323,31 +325,22 @@ static enum hw_status internal_append_key(const struct hw_internal_record *inter
 static enum hw_status internal_append_head(const struct hw_internal_record *internal,
                                            struct hw_buffer *json, struct hw_error *error)
 {
-    enum hw_status status = hw_buffer_append(json, "{", 1, error);
+    enum hw_status status =
+        internal->type < 0 ? hw_buffer_append_format(json, error, "{\"type\":null")
+                           : hw_buffer_append_format(json, error, "{\"type\":%d", internal->type);
 
-    if (status == HW_OK) {
-        status = hw_json_append_name(json, "type", true, error);
-    }
-    if (status == HW_OK) {
-        status = internal->type < 0 ? hw_buffer_append(json, "null", 4, error)
-                                    : hw_json_append_integer(json, internal->type, error);
-    }
     if (status == HW_OK && internal->layout != NULL) {
-        const char *name = internal->layout->name;
-
-        status = hw_json_append_name(json, "name", false, error);
-        status = status == HW_OK ? hw_json_append_string(json, name, strlen(name), error) : status;
+        status = hw_buffer_append_format(json, error, ",\"name\":\"%s\"", internal->layout->name);
     }
     if (status == HW_OK && internal->version >= 0) {
-        status = hw_json_append_name(json, "version", false, error);
-        status = status == HW_OK ? hw_json_append_integer(json, internal->version, error) : status;
+        status = hw_buffer_append_format(json, error, ",\"version\":%d", internal->version);
     }
     if (status == HW_OK && internal->record->key_size >= 0 &&
         internal->set != HW_MESSAGES_CONTROL) {
-        status = hw_json_append_name(json, "key", false, error);
+        status = hw_buffer_append_format(json, error, ",\"key\":");
         status = status == HW_OK ? internal_append_key(internal, json, error) : status;
     }
-    return status == HW_OK ? hw_json_append_name(json, "value", false, error) : status;
+    return status == HW_OK ? hw_buffer_append_format(json, error, ",\"value\":") : status;
 }
 
 static enum hw_status internal_append_tail(const struct hw_internal_record *internal,

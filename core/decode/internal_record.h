@@ -66,11 +66,15 @@ enum hw_status hw_internal_record_append_value(const struct hw_internal_record *
 
 /*
  * Append all of it: {"type":1,"name":"OffsetCommit","version":3,"key":{...},"value":{...}}, with
- * "trailing" in hex and "error" where there are some. Name, version and key are left out where there
- * are none. Errors: HW_NO_MEMORY.
+ * "trailing" in hex and "error" where there are some. Name, version and key are left out where
+ * there are none. Errors: HW_NO_MEMORY.
  */
 enum hw_status hw_internal_record_append(const struct hw_internal_record *internal,
                                          bool shows_secrets, struct hw_buffer *json,
                                          struct hw_error *error);
+
+/* Note at which offset something could not be read, unless that was noted before: `fault`, of
+ * `size` bytes, is "" then. For who adds records up. */
+void hw_internal_note(char *fault, size_t size, hw_offset_t offset, const char *error);
 
 #endif /* HW_DECODE_INTERNAL_RECORD_H */

@@ -31,24 +31,6 @@ void hw_latest_records_release(struct hw_latest_records *latest)
     hw_latest_records_init(latest, latest->allocator);
 }
 
-/* The number of a key, whose record is not there while it is new. */
-static enum hw_status latest_key(struct hw_latest_records *latest, const void *key, size_t size,
-                                 size_t *number, struct hw_error *error)
-{
-    size_t count = latest->keys.count;
-    enum hw_status status =
-        hw_array_reserve(latest->allocator, (void **)&latest->records, &latest->capacity, count + 1,
-                         sizeof *latest->records, error);
-
-    if (status == HW_OK) {
-        status = hw_byte_map_add(&latest->keys, key, size, number, error);
-    }
-    if (status == HW_OK && *number == count) {
-        latest->records[count] = (struct hw_latest_record){.is_there = false};
-    }
-    return status;
-}
-
 /* Forget what waits for the end of a transaction: of a key, or of a producer. */
 static void latest_forget(struct hw_latest_records *latest, size_t key, int64_t producer_id)
 {
@@ -92,7 +74,9 @@ enum hw_status hw_latest_records_add(struct hw_latest_records *latest, const voi
 {
     struct hw_latest_record copy;
     size_t number;
-    enum hw_status status = latest_key(latest, key, size, &number, error);
+    enum hw_status status =
+        hw_byte_map_add_item(&latest->keys, key, size, (void **)&latest->records, &latest->capacity,
+                             sizeof *latest->records, &number, error);
 
     if (status != HW_OK) {
         return status;

@@ -255,38 +255,20 @@ static bool message_read_array(struct message_walk *walk, const struct hw_messag
 }
 
 /* A struct that may be null has a mark in front: one byte, or a varint where it is tagged. */
-static bool message_read_mark(struct message_walk *walk, const struct hw_message_field *field,
-                              bool *is_null)
-{
-    const uint8_t *bytes = NULL;
-    uint32_t mark;
-
-    if (field->tag >= 0) {
-        if (!message_take_varint(walk, &mark)) {
-            return false;
-        }
-        *is_null = mark == 0;
-        return true;
-    }
-    if (!message_take(walk, 1, &bytes)) {
-        return false;
-    }
-    *is_null = (int8_t)bytes[0] < 0;
-    return true;
-}
-
 static bool message_read_nullable(struct message_walk *walk, const struct hw_message_field *field,
                                   size_t slot)
 {
-    bool is_null = false;
+    const uint8_t *bytes = NULL;
+    uint32_t mark = 0;
 
-    if (!message_read_mark(walk, field, &is_null)) {
+    if (field->tag >= 0 ? !message_take_varint(walk, &mark) : !message_take(walk, 1, &bytes)) {
         return false;
     }
-    if (is_null) {
+    if (field->tag >= 0 ? mark == 0 : (int8_t)bytes[0] < 0) {
         walk->message->values[slot].presence = HW_MESSAGE_NULL;
+        return true;
     }
-    return is_null || message_read_members(walk, field, slot);
+    return message_read_members(walk, field, slot);
 }
 
 /* What takes more slots moves its own, so that is looked up again. */

@@ -9,18 +9,91 @@
  *     if (status == HW_OK && message.is_good)
  *         offset = hw_message_integer(hw_message_root(&message), "offset");
  *
- * A message is a flat list of values: a struct is a slot for each of its fields, whether its version
- * has it or not; an array a slot for each element. What is read is bounded: an array has no more
- * slots than bytes are left for its elements, and structs nest as deep as the table says.
+ * A message is a flat list of values: a struct is a slot for each of its fields, whether its
+ * version has it or not; an array a slot for each element. What is read is bounded: an array has no
+ * more slots than bytes are left for its elements, and structs nest as deep as the table says.
  *
  * Source: the rules E1 to E13 of Kafka's generated classes; MessageUtil, ByteBufferAccessor.
  */
 #ifndef HW_DECODE_MESSAGE_H
 #define HW_DECODE_MESSAGE_H
 
-#include "core/base/memory.h"
+#include "core/base/buffer.h"
 #include "core/base/types.h"
-#include "core/decode/message_table.h"
+
+/* ---------------------------------------------------------------------------------- the fields */
+
+/* What the build makes of message_fields.txt: the fields of every record of Kafka's internal
+ * topics. message_table.sh writes the structs member by member, in this order. */
+
+/* Where a record stands. */
+enum hw_message_set {
+    HW_MESSAGES_OFFSETS,      /* __consumer_offsets */
+    HW_MESSAGES_TRANSACTIONS, /* __transaction_state */
+    HW_MESSAGES_SHARE,        /* __share_group_state */
+    HW_MESSAGES_METADATA,     /* __cluster_metadata and its snapshots */
+    HW_MESSAGES_REMOTE,       /* __remote_log_metadata */
+    HW_MESSAGES_CONTROL,      /* Control batches of any topic. */
+    HW_MESSAGES_CONSUMER      /* In members of a classic group. */
+};
+
+enum hw_message_type {
+    HW_MESSAGE_BOOL,
+    HW_MESSAGE_INT8,
+    HW_MESSAGE_INT16,
+    HW_MESSAGE_UINT16,
+    HW_MESSAGE_INT32,
+    HW_MESSAGE_INT64,
+    HW_MESSAGE_FLOAT64,
+    HW_MESSAGE_UUID,
+    HW_MESSAGE_STRING,
+    HW_MESSAGE_BYTES,
+    HW_MESSAGE_STRUCT
+};
+
+struct hw_message_shape {
+    const struct hw_message_field *fields; /* In the order of Kafka's JSON. */
+    int count;
+    int plain_end; /* Those from here on are all tagged. */
+};
+
+enum { HW_MESSAGE_NAME_MAX = 40 }; /* With ,"": and a NUL. */
+
+struct hw_message_field {
+    const char *name;
+    char json[HW_MESSAGE_NAME_MAX]; /* ,"name": as it stands in an object behind another. */
+    uint8_t json_size;
+    struct hw_message_shape members; /* Of a struct. */
+    enum hw_message_type type;
+    bool is_array;
+    bool is_nullable;
+    bool default_is_null;
+    bool is_secret;
+    const char *secret_by; /* The field whose text tells whether it is secret; NULL. */
+    int16_t first_version; /* That have it. */
+    int16_t last_version;
+    int tag; /* -1: it is not tagged. */
+    int64_t default_number;
+};
+
+struct hw_message_layout {
+    enum hw_message_set set;
+    int type;
+    const char *name;
+    int16_t first_version;
+    int16_t last_version;
+    int16_t flexible_version; /* The first one; INT16_MAX: none. */
+    struct hw_message_shape key;
+    struct hw_message_shape value;
+};
+
+extern const struct hw_message_layout hw_message_layouts[];
+extern const size_t hw_message_layout_count;
+
+/* NULL: there is no such type. */
+const struct hw_message_layout *hw_message_layout_find(enum hw_message_set set, int type);
+
+/* --------------------------------------------------------------------------------- a message */
 
 enum hw_message_presence {
     HW_MESSAGE_ABSENT, /* The version lacks it, or it is a tagged one with its default. */
@@ -56,10 +129,10 @@ void hw_message_init(struct hw_message *message, const struct hw_allocator *allo
 void hw_message_release(struct hw_message *message);
 
 /*
- * Read the fields of a version, compact and with tags where it `is_flexible`. The bytes must outlive
- * the message. What is wrong with them is no error of this call: is_good is false then, and fault
- * names the field. Fields with a tag that the table lacks are passed over; with a tag of another
- * version too, but fault says so. Errors: HW_NO_MEMORY.
+ * Read the fields of a version, compact and with tags where it `is_flexible`. The bytes must
+ * outlive the message. What is wrong with them is no error of this call: is_good is false then, and
+ * fault names the field. Fields with a tag that the table lacks are passed over; with a tag of
+ * another version too, but fault says so. Errors: HW_NO_MEMORY.
  */
 enum hw_status hw_message_read(struct hw_message *message, const struct hw_message_shape *shape,
                                int version, bool is_flexible, const uint8_t *bytes, size_t size,
@@ -95,5 +168,26 @@ struct hw_uuid hw_message_uuid_element(struct hw_message_struct of, const char *
 
 /* The member of that name, a struct that is neither null nor an array. */
 struct hw_message_struct hw_message_member(struct hw_message_struct of, const char *name);
+
+/* ----------------------------------------------------------------------------------------- JSON */
+
+/* What a secret is shown as. */
+#define HW_MESSAGE_SECRET "***"
+
+/*
+ * Whether the value of a config of this name is one that nobody should see: those of Kafka's type
+ * PASSWORD, with any listener's prefix, and what is named like one. Names of others than Kafka's
+ * are unknown, so a word in it is enough. Source: BrokerSecurityConfigs, SslConfigs, SaslConfigs.
+ */
+bool hw_config_is_secret(const uint8_t *name, size_t size);
+
+/*
+ * Append a message that is good as JSON, as Kafka's own converters print it: names and order of
+ * message_fields.txt, uuids as base64url of 22 characters, bytes as base64, fields that the version
+ * lacks and tagged ones with their default left out. Secret fields are HW_MESSAGE_SECRET, unless
+ * they are to be shown. Errors: HW_NO_MEMORY.
+ */
+enum hw_status hw_message_append_json(const struct hw_message *message, bool shows_secrets,
+                                      struct hw_buffer *json, struct hw_error *error);
 
 #endif /* HW_DECODE_MESSAGE_H */

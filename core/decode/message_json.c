@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/decode/message_json.h"
+/* A message as JSON, and what is secret in it. */
+#include "core/decode/message.h"
 
 #include "core/base/json.h"
 #include "core/base/uuid.h"

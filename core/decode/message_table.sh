@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Makes the C table of message_table.h out of message_fields.txt, which says what its lines mean.
+# Makes the C table of message.h out of message_fields.txt, which says what its lines mean.
 #
 # usage: core/decode/message_table.sh OUT.c
 set -euo pipefail
@@ -85,7 +85,7 @@ awk '
     END {
         if (failed) exit 1
         print "/* Made by core/decode/message_table.sh of message_fields.txt. */"
-        print "#include \"core/decode/message_table.h\""
+        print "#include \"core/decode/message.h\""
         print "#include <stddef.h>"
         # A struct stands behind the one that it is in, so the last one comes first.
         for (i = lists; i > 0; i--) {

@@ -23,12 +23,6 @@ enum {
 
 enum { METADATA_NO_CHANGE = -2, METADATA_KEY_SIZE = 20 };
 
-/* A record of an open transaction, with the bytes of its value behind. */
-struct metadata_held {
-    struct hw_metadata_place place;
-    int32_t value_size;
-};
-
 void hw_metadata_state_init(struct hw_metadata_state *state, const struct hw_allocator *allocator)
 {
     *state = (struct hw_metadata_state){.allocator = allocator};
@@ -92,38 +86,14 @@ void hw_metadata_state_note(struct hw_metadata_state *state, const char *format,
     }
 }
 
-const char *hw_metadata_topic_name(const struct hw_metadata_state *state, size_t topic)
-{
-    return state->topics[topic].name;
-}
-
 /* ------------------------------------------------------------------------------------- finding */
-
-/* Each array has a room for every key of its map: an element more where the key is new. */
-static enum hw_status metadata_add(struct hw_metadata_state *state, struct hw_byte_map *keys,
-                                   void **items, size_t *capacity, size_t item_size,
-                                   const void *key, size_t key_size, size_t *number,
-                                   struct hw_error *error)
-{
-    size_t count = keys->count;
-    enum hw_status status =
-        hw_array_reserve(state->allocator, items, capacity, count + 1, item_size, error);
-
-    if (status == HW_OK) {
-        status = hw_byte_map_add(keys, key, key_size, number, error);
-    }
-    if (status == HW_OK && *number == count) {
-        memset((char *)*items + count * item_size, 0, item_size);
-    }
-    return status;
-}
 
 static enum hw_status metadata_add_topic(struct hw_metadata_state *state, struct hw_uuid id,
                                          size_t *number, struct hw_error *error)
 {
     enum hw_status status =
-        metadata_add(state, &state->topic_keys, (void **)&state->topics, &state->topic_capacity,
-                     sizeof *state->topics, id.bytes, sizeof id.bytes, number, error);
+        hw_byte_map_add_item(&state->topic_keys, id.bytes, sizeof id.bytes, (void **)&state->topics,
+                             &state->topic_capacity, sizeof *state->topics, number, error);
 
     if (status == HW_OK) {
         state->topics[*number].id = id;
@@ -138,17 +108,6 @@ static void metadata_partition_key(struct hw_uuid id, int32_t partition,
     hw_put_i32(key + sizeof id.bytes, partition);
 }
 
-static char *metadata_copy(const struct hw_metadata_state *state, struct hw_message_text text)
-{
-    char *copy = hw_alloc(state->allocator, text.size + 1);
-
-    if (copy != NULL) {
-        memcpy(copy, text.bytes, text.size);
-        copy[text.size] = '\0';
-    }
-    return copy;
-}
-
 /* Put a copy of the text in the place of another one; null is NULL. A NUL in it would cut it, and
  * give its memory back with a wrong size. */
 static enum hw_status metadata_set_text(const struct hw_metadata_state *state, char **place,
@@ -159,8 +118,8 @@ static enum hw_status metadata_set_text(const struct hw_metadata_state *state, c
     if (text.bytes != NULL) {
         const uint8_t *nul = text.size == 0 ? NULL : memchr(text.bytes, '\0', text.size);
 
-        text.size = nul == NULL ? text.size : (size_t)(nul - text.bytes);
-        copy = metadata_copy(state, text);
+        copy = hw_text_copy_size(state->allocator, text.bytes,
+                                 nul == NULL ? text.size : (size_t)(nul - text.bytes));
         if (copy == NULL) {
             return hw_error_no_memory(error, "cluster metadata");
         }
@@ -240,7 +199,7 @@ static enum hw_status metadata_tell(struct hw_metadata_state *state,
 
 static enum hw_status metadata_take_topic(struct hw_metadata_state *state,
                                           struct hw_message_struct of,
-                                          struct hw_metadata_place place, struct hw_error *error)
+                                          const struct hw_record *record, struct hw_error *error)
 {
     size_t number;
     enum hw_status status =
@@ -252,20 +211,38 @@ static enum hw_status metadata_take_topic(struct hw_metadata_state *state,
     }
     if (status == HW_OK) {
         state->topics[number].is_live = true;
-        state->topics[number].offset = place.offset;
-        state->topics[number].timestamp = place.timestamp;
+        state->topics[number].offset = record->offset;
+        state->topics[number].timestamp = record->timestamp;
     }
     return status;
 }
 
-/* A name of the list, by its number. */
-static const char *const metadata_list_names[HW_METADATA_LIST_COUNT] = {
-    "replicas",    "isr", "removingReplicas", "addingReplicas", "eligibleLeaderReplicas",
-    "lastKnownElr"};
+/* The lists and directories of a partition, and which record told of it last; what is null stays as
+ * it is, unless the partition is new. */
+static enum hw_status metadata_set_partition(const struct hw_metadata_state *state,
+                                             struct hw_metadata_partition *partition,
+                                             struct hw_message_struct of, bool is_new,
+                                             const struct hw_record *record, struct hw_error *error)
+{
+    static const char *const names[HW_METADATA_LIST_COUNT] = {
+        "replicas",    "isr", "removingReplicas", "addingReplicas", "eligibleLeaderReplicas",
+        "lastKnownElr"};
+    enum hw_status status = HW_OK;
+
+    for (int i = 0; i < HW_METADATA_LIST_COUNT && status == HW_OK; i++) {
+        status = metadata_set_list(state, &partition->lists[i], of, names[i], is_new, error);
+    }
+    if (status == HW_OK) {
+        status = metadata_set_directories(state, partition, of, is_new, error);
+    }
+    partition->offset = record->offset;
+    partition->timestamp = record->timestamp;
+    return status;
+}
 
 static enum hw_status metadata_take_partition(struct hw_metadata_state *state,
                                               struct hw_message_struct of,
-                                              struct hw_metadata_place place,
+                                              const struct hw_record *record,
                                               struct hw_error *error)
 {
     struct hw_uuid id = hw_message_uuid(of, "topicId");
@@ -278,21 +255,15 @@ static enum hw_status metadata_take_partition(struct hw_metadata_state *state,
 
     metadata_partition_key(id, partition, key);
     if (status == HW_OK) {
-        status = metadata_add(state, &state->partition_keys, (void **)&state->partitions,
-                              &state->partition_capacity, sizeof *state->partitions, key,
-                              sizeof key, &number, error);
+        status = hw_byte_map_add_item(&state->partition_keys, key, sizeof key,
+                                      (void **)&state->partitions, &state->partition_capacity,
+                                      sizeof *state->partitions, &number, error);
     }
     if (status != HW_OK) {
         return status;
     }
     taken = &state->partitions[number];
-    for (int i = 0; i < HW_METADATA_LIST_COUNT && status == HW_OK; i++) {
-        status =
-            metadata_set_list(state, &taken->lists[i], of, metadata_list_names[i], true, error);
-    }
-    if (status == HW_OK) {
-        status = metadata_set_directories(state, taken, of, true, error);
-    }
+    status = metadata_set_partition(state, taken, of, true, record, error);
     if (status != HW_OK) {
         return status;
     }
@@ -303,8 +274,6 @@ static enum hw_status metadata_take_partition(struct hw_metadata_state *state,
     taken->leader_epoch = (int32_t)hw_message_integer(of, "leaderEpoch");
     taken->partition_epoch = (int32_t)hw_message_integer(of, "partitionEpoch");
     taken->recovery = (int8_t)hw_message_integer(of, "leaderRecoveryState");
-    taken->offset = place.offset;
-    taken->timestamp = place.timestamp;
     return metadata_tell(state, taken, -1, error);
 }
 
@@ -317,7 +286,7 @@ static void metadata_raise(int32_t *epoch)
 /* Source: PartitionRegistration.merge. */
 static enum hw_status metadata_change_partition(struct hw_metadata_state *state,
                                                 struct hw_message_struct of,
-                                                struct hw_metadata_place place,
+                                                const struct hw_record *record,
                                                 struct hw_error *error)
 {
     int32_t leader = (int32_t)hw_message_integer(of, "leader");
@@ -326,32 +295,24 @@ static enum hw_status metadata_change_partition(struct hw_metadata_state *state,
     uint8_t key[METADATA_KEY_SIZE];
     int32_t previous;
     size_t number;
-    enum hw_status status = HW_OK;
+    enum hw_status status;
 
     metadata_partition_key(hw_message_uuid(of, "topicId"),
                            (int32_t)hw_message_integer(of, "partitionId"), key);
     number = hw_byte_map_find(&state->partition_keys, key, sizeof key);
     if (number == HW_BYTE_MAP_NONE) {
         hw_metadata_state_note(state, "offset %" PRId64 " changes a partition that was never made",
-                               place.offset);
+                               record->offset);
         return HW_OK;
     }
     changed = &state->partitions[number];
-    for (int i = 0; i < HW_METADATA_LIST_COUNT && status == HW_OK; i++) {
-        status =
-            metadata_set_list(state, &changed->lists[i], of, metadata_list_names[i], false, error);
-    }
-    if (status == HW_OK) {
-        status = metadata_set_directories(state, changed, of, false, error);
-    }
+    status = metadata_set_partition(state, changed, of, false, record, error);
     if (status != HW_OK) {
         return status;
     }
     previous = changed->leader;
     metadata_raise(&changed->partition_epoch);
     changed->recovery = recovery < 0 ? changed->recovery : recovery;
-    changed->offset = place.offset;
-    changed->timestamp = place.timestamp;
     if (leader == METADATA_NO_CHANGE) {
         return HW_OK;
     }
@@ -408,9 +369,9 @@ static enum hw_status metadata_take_config(struct hw_metadata_state *state,
         status = hw_buffer_append(&key, name.bytes, name.size, error);
     }
     if (status == HW_OK) {
-        status = metadata_add(state, &state->config_keys, (void **)&state->configs,
-                              &state->config_capacity, sizeof *state->configs, key.bytes, key.size,
-                              &number, error);
+        status =
+            hw_byte_map_add_item(&state->config_keys, key.bytes, key.size, (void **)&state->configs,
+                                 &state->config_capacity, sizeof *state->configs, &number, error);
     }
     hw_buffer_release(&key);
     if (status != HW_OK) {
@@ -429,13 +390,13 @@ static enum hw_status metadata_take_config(struct hw_metadata_state *state,
 
 /* Nobody is eligible any more, in all topics or in those of the name. Source: ClearElrRecord. */
 static void metadata_clear_elr(struct hw_metadata_state *state, struct hw_message_struct of,
-                               struct hw_metadata_place place)
+                               const struct hw_record *record)
 {
     struct hw_message_text name = hw_message_text(of, "topicName");
 
     for (size_t i = 0; i < state->partition_keys.count; i++) {
         struct hw_metadata_partition *partition = &state->partitions[i];
-        const char *topic = hw_metadata_topic_name(state, partition->topic);
+        const char *topic = state->topics[partition->topic].name;
 
         if (!partition->is_live ||
             (name.size > 0 && (topic == NULL || strlen(topic) != name.size ||
@@ -447,31 +408,32 @@ static void metadata_clear_elr(struct hw_metadata_state *state, struct hw_messag
         metadata_drop_list(state, &partition->lists[HW_METADATA_ELR]);
         metadata_drop_list(state, &partition->lists[HW_METADATA_LAST_KNOWN_ELR]);
         metadata_raise(&partition->partition_epoch);
-        partition->offset = place.offset;
-        partition->timestamp = place.timestamp;
+        partition->offset = record->offset;
+        partition->timestamp = record->timestamp;
     }
 }
 
 static enum hw_status metadata_take(struct hw_metadata_state *state,
                                     const struct hw_internal_record *internal,
-                                    struct hw_metadata_place place, struct hw_error *error)
+                                    struct hw_error *error)
 {
     struct hw_message_struct of = hw_message_root(&internal->value);
+    const struct hw_record *record = internal->record;
 
     switch (internal->type) {
     case METADATA_TOPIC:
-        return metadata_take_topic(state, of, place, error);
+        return metadata_take_topic(state, of, record, error);
     case METADATA_PARTITION:
-        return metadata_take_partition(state, of, place, error);
+        return metadata_take_partition(state, of, record, error);
     case METADATA_PARTITION_CHANGE:
-        return metadata_change_partition(state, of, place, error);
+        return metadata_change_partition(state, of, record, error);
     case METADATA_CONFIG:
         return metadata_take_config(state, of, error);
     case METADATA_REMOVE_TOPIC:
         metadata_remove_topic(state, of);
         break;
     case METADATA_CLEAR_ELR:
-        metadata_clear_elr(state, of, place);
+        metadata_clear_elr(state, of, record);
         break;
     default:
         break;
@@ -481,17 +443,15 @@ static enum hw_status metadata_take(struct hw_metadata_state *state,
 
 /* -------------------------------------------------------------------------------- transactions */
 
-static enum hw_status metadata_hold(struct hw_metadata_state *state,
-                                    const struct hw_internal_record *internal,
-                                    struct hw_metadata_place place, struct hw_error *error)
+/* Keep a record of an open transaction, with the bytes of its value behind it. */
+static enum hw_status metadata_hold(struct hw_metadata_state *state, const struct hw_record *record,
+                                    struct hw_error *error)
 {
-    struct metadata_held held = {.place = place, .value_size = internal->record->value_size};
     size_t before = state->held.size;
-    enum hw_status status = hw_buffer_append(&state->held, &held, sizeof held, error);
+    enum hw_status status = hw_buffer_append(&state->held, record, sizeof *record, error);
 
     if (status == HW_OK) {
-        status = hw_buffer_append(&state->held, internal->record->value,
-                                  (size_t)internal->record->value_size, error);
+        status = hw_buffer_append(&state->held, record->value, (size_t)record->value_size, error);
     }
     if (status != HW_OK) {
         state->held.size = before;
@@ -503,21 +463,18 @@ static enum hw_status metadata_hold(struct hw_metadata_state *state,
 static enum hw_status metadata_commit(struct hw_metadata_state *state, struct hw_error *error)
 {
     struct hw_internal_record internal;
-    struct metadata_held held;
+    struct hw_record record;
     enum hw_status status = HW_OK;
 
     hw_internal_record_init(&internal, state->allocator);
     for (size_t at = 0; at < state->held.size && status == HW_OK;) {
-        struct hw_record record = {.key_size = -1};
-
-        memcpy(&held, state->held.bytes + at, sizeof held);
-        at += sizeof held;
+        memcpy(&record, state->held.bytes + at, sizeof record);
+        at += sizeof record;
         record.value = state->held.bytes + at;
-        record.value_size = held.value_size;
-        at += (size_t)held.value_size;
+        at += (size_t)record.value_size;
         status = hw_internal_record_read(&internal, HW_MESSAGES_METADATA, false, &record, error);
         if (status == HW_OK) {
-            status = metadata_take(state, &internal, held.place, error);
+            status = metadata_take(state, &internal, error);
         }
     }
     hw_internal_record_release(&internal);
@@ -527,17 +484,19 @@ static enum hw_status metadata_commit(struct hw_metadata_state *state, struct hw
 
 enum hw_status hw_metadata_state_apply(struct hw_metadata_state *state,
                                        const struct hw_internal_record *internal,
-                                       struct hw_metadata_place place, struct hw_error *error)
+                                       struct hw_error *error)
 {
+    hw_offset_t offset = internal->record->offset;
+
     if (!internal->has_value) {
-        hw_metadata_state_note(state, "offset %" PRId64 ": %s", place.offset, internal->error);
+        hw_metadata_state_note(state, "offset %" PRId64 ": %s", offset, internal->error);
         return HW_OK;
     }
     switch (internal->type) {
     case METADATA_BEGIN:
         if (state->in_transaction) {
             hw_metadata_state_note(
-                state, "offset %" PRId64 " begins a transaction inside of another", place.offset);
+                state, "offset %" PRId64 " begins a transaction inside of another", offset);
         }
         state->in_transaction = true;
         return HW_OK;
@@ -545,7 +504,7 @@ enum hw_status hw_metadata_state_apply(struct hw_metadata_state *state,
     case METADATA_ABORT:
         if (!state->in_transaction) {
             hw_metadata_state_note(
-                state, "offset %" PRId64 " ends a transaction that was not begun", place.offset);
+                state, "offset %" PRId64 " ends a transaction that was not begun", offset);
         }
         state->in_transaction = false;
         if (internal->type == METADATA_END) {
@@ -554,7 +513,7 @@ enum hw_status hw_metadata_state_apply(struct hw_metadata_state *state,
         state->held.size = 0;
         return HW_OK;
     default:
-        return state->in_transaction ? metadata_hold(state, internal, place, error)
-                                     : metadata_take(state, internal, place, error);
+        return state->in_transaction ? metadata_hold(state, internal->record, error)
+                                     : metadata_take(state, internal, error);
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of a cluster that the records of its metadata log add up to: topics, partitions, configs.
+ * The state of a cluster that the records of its metadata log add up to: topics, partitions,
+ * configs.
  *
  *     snapshot    TOPIC_RECORD, PARTITION_RECORD, CONFIG_RECORD       what there is
  *     log         PARTITION_CHANGE_RECORD, CLEAR_ELR_RECORD, ...      what changes it
@@ -26,7 +27,7 @@ struct hw_id_list {
 
 struct hw_metadata_topic {
     struct hw_uuid id;
-    char *name;
+    char *name; /* NULL: its record is missing. */
     bool is_live;
     hw_offset_t offset; /* Of its TOPIC_RECORD. */
     hw_time_ms_t timestamp;
@@ -75,12 +76,6 @@ typedef enum hw_status hw_metadata_leader_function(void *context,
                                                    const struct hw_metadata_partition *partition,
                                                    int32_t previous, struct hw_error *error);
 
-/* Where a record stands. */
-struct hw_metadata_place {
-    hw_offset_t offset;
-    hw_time_ms_t timestamp;
-};
-
 /* Read the arrays; change through the functions. */
 struct hw_metadata_state {
     const struct hw_allocator *allocator;
@@ -108,13 +103,10 @@ void hw_metadata_state_release(struct hw_metadata_state *state);
  * is then of no use); those of the function that is told. */
 enum hw_status hw_metadata_state_apply(struct hw_metadata_state *state,
                                        const struct hw_internal_record *internal,
-                                       struct hw_metadata_place place, struct hw_error *error);
+                                       struct hw_error *error);
 
 /* Note what could not be read, unless something was noted before. */
 void hw_metadata_state_note(struct hw_metadata_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* The topic's name, or NULL where its record is missing. */
-const char *hw_metadata_topic_name(const struct hw_metadata_state *state, size_t topic);
 
 #endif /* HW_DECODE_METADATA_STATE_H */

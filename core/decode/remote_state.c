@@ -3,8 +3,6 @@
 
 #include "core/base/bytes.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Type, topic id, partition, segment id. */
@@ -41,10 +39,8 @@ enum hw_status hw_remote_state_apply(struct hw_latest_records *remote,
     enum hw_status status = HW_OK;
 
     if (!internal->has_value) {
-        if (remote->fault[0] == '\0') {
-            (void)snprintf(remote->fault, sizeof remote->fault, "offset %" PRId64 ": %.200s",
-                           internal->record->offset, internal->error);
-        }
+        hw_internal_note(remote->fault, sizeof remote->fault, internal->record->offset,
+                         internal->error);
         return HW_OK;
     }
     if (internal->type != HW_REMOTE_SEGMENT && internal->type != HW_REMOTE_UPDATE) {

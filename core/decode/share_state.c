@@ -4,8 +4,6 @@
 #include "core/base/bytes.h"
 #include "core/base/search.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { SHARE_SNAPSHOT, SHARE_UPDATE };
@@ -32,12 +30,9 @@ void hw_share_state_release(struct hw_share_state *state)
     hw_share_state_init(state, state->allocator);
 }
 
-void hw_share_state_note(struct hw_share_state *state, hw_offset_t offset, const char *error)
+static void share_note(struct hw_share_state *state, hw_offset_t offset, const char *error)
 {
-    if (state->fault[0] == '\0') {
-        (void)snprintf(state->fault, sizeof state->fault, "offset %" PRId64 ": %.*s", offset,
-                       (int)sizeof state->fault - 40, error);
-    }
+    hw_internal_note(state->fault, sizeof state->fault, offset, error);
 }
 
 /* ------------------------------------------------------------------------------------- batches */
@@ -160,9 +155,9 @@ static enum hw_status share_take_batches(struct hw_share_state *state,
                                        .state = (int8_t)hw_message_integer(of, "deliveryState")};
 
         if (batch.first < 0 || batch.last < batch.first) {
-            hw_share_state_note(state, offset, "a batch that ends before it begins");
+            share_note(state, offset, "a batch that ends before it begins");
         } else if (partition->count >= HW_SHARE_BATCHES_MAX) {
-            hw_share_state_note(state, offset, "more batches than a partition may have");
+            share_note(state, offset, "more batches than a partition may have");
             return HW_OK;
         } else {
             status = share_add(state, partition, batch, error);
@@ -180,29 +175,21 @@ static enum hw_status share_key(struct hw_share_state *state, struct hw_message_
 {
     struct hw_uuid topic_id = hw_message_uuid(key, "topicId");
     struct hw_message_text group = hw_message_text(key, "groupId");
-    uint8_t partition[4];
-    size_t count = state->keys.count;
+    uint8_t head[HW_SHARE_KEY_SIZE_MIN];
     struct hw_buffer bytes;
     enum hw_status status;
 
-    hw_put_i32(partition, (int32_t)hw_message_integer(key, "partition"));
+    memcpy(head, topic_id.bytes, sizeof topic_id.bytes);
+    hw_put_i32(head + sizeof topic_id.bytes, (int32_t)hw_message_integer(key, "partition"));
     hw_buffer_init(&bytes, state->allocator);
-    status = hw_array_reserve(state->allocator, (void **)&state->partitions, &state->capacity,
-                              count + 1, sizeof *state->partitions, error);
-    if (status == HW_OK) {
-        status = hw_buffer_append(&bytes, topic_id.bytes, sizeof topic_id.bytes, error);
-    }
-    if (status == HW_OK) {
-        status = hw_buffer_append(&bytes, partition, sizeof partition, error);
-    }
+    status = hw_buffer_append(&bytes, head, sizeof head, error);
     if (status == HW_OK) {
         status = hw_buffer_append(&bytes, group.bytes, group.size, error);
     }
     if (status == HW_OK) {
-        status = hw_byte_map_add(&state->keys, bytes.bytes, bytes.size, number, error);
-    }
-    if (status == HW_OK && *number == count) {
-        state->partitions[count] = (struct hw_share_partition){.is_live = false};
+        status =
+            hw_byte_map_add_item(&state->keys, bytes.bytes, bytes.size, (void **)&state->partitions,
+                                 &state->capacity, sizeof *state->partitions, number, error);
     }
     hw_buffer_release(&bytes);
     return status;
@@ -235,7 +222,7 @@ static enum hw_status share_take_update(struct hw_share_state *state,
     int32_t epoch = (int32_t)hw_message_integer(value, "leaderEpoch");
 
     if (!partition->is_live) {
-        hw_share_state_note(state, offset, "an update of a state without its snapshot");
+        share_note(state, offset, "an update of a state without its snapshot");
         return HW_OK;
     }
     partition->start_offset = start < 0 ? partition->start_offset : start;
@@ -254,7 +241,7 @@ enum hw_status hw_share_state_apply(struct hw_share_state *state,
     enum hw_status status;
 
     if (!internal->has_key || (!internal->has_value && !internal->is_tombstone)) {
-        hw_share_state_note(state, record->offset, internal->error);
+        share_note(state, record->offset, internal->error);
         return HW_OK;
     }
     status = share_key(state, hw_message_root(&internal->key), &number, error);

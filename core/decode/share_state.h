@@ -64,7 +64,4 @@ enum hw_status hw_share_state_apply(struct hw_share_state *state,
                                     const struct hw_internal_record *internal,
                                     struct hw_error *error);
 
-/* Note what could not be read, unless something was noted before. */
-void hw_share_state_note(struct hw_share_state *state, hw_offset_t offset, const char *error);
-
 #endif /* HW_DECODE_SHARE_STATE_H */

@@ -50,48 +50,18 @@
 #define HW_DURABLE_STATE_FILE_H
 
 #include "core/cluster/cluster_internal.h"
+#include "core/durable/state_words.h"
 
-enum {
-    HW_STATE_VERSION = 1,
-    HW_STATE_SIZE_MAX = 1 << 28, /* Bounds the memory for a file that is something else. */
-    HW_STATE_CRC_LINE_SIZE = 16, /* "crc32c ", eight digits, newline. */
-    HW_STATE_LISTS = 6           /* Of a partition: replicas to removing. */
-};
+/* state_transactions.c: the lines of the coordinator. */
+void hw_state_transactions(struct hw_state_lines *lines, struct hw_coordinator *coordinator);
 
-/* Words of the file. Brokers: by enum hw_broker_state, and two more for those that run.
- * Registrations: by fenced + 2 * in_controlled_shutdown. */
-enum {
-    HW_STATE_UNREGISTERED = HW_BROKER_SHUTDOWN + 1,
-    HW_STATE_STOPPING,
-    HW_STATE_BROKER_WORDS,
-    HW_STATE_REGISTRATION_WORDS = 4,
-    HW_STATE_RECOVERY_WORDS = 2
-};
-extern const char *const hw_state_broker_words[HW_STATE_BROKER_WORDS];
-extern const char *const hw_state_registration_words[HW_STATE_REGISTRATION_WORDS];
-extern const char *const hw_state_recovery_words[HW_STATE_RECOVERY_WORDS];
+/* state_times.c: an end of a link; only the controller, clients where they may be one, or a broker
+ * that there is, is read. */
+void hw_state_link_end(struct hw_state_lines *lines, const struct hw_metadata *metadata,
+                       bool may_be_clients, hw_broker_id_t *end);
 
-/* state_transactions.c: the lines of the coordinator. Errors: HW_NO_MEMORY, HW_CORRUPT. */
-struct hw_state_reader;
-enum hw_status hw_state_append_transactions(struct hw_buffer *out,
-                                            const struct hw_coordinator *coordinator,
-                                            struct hw_error *error);
-enum hw_status hw_state_read_transactions(struct hw_coordinator *coordinator,
-                                          struct hw_state_reader *reader);
-
-/* state_times.c: an end of a link; only a broker that there is, or the controller, is read. */
-enum hw_status hw_state_append_link_end(struct hw_buffer *out, hw_broker_id_t end,
-                                        struct hw_error *error);
-bool hw_state_parse_link_end(const struct hw_metadata *metadata, const char *word,
-                             hw_broker_id_t *end);
-
-/* state_times.c: the lines of how long links and disks take. Errors: HW_NO_MEMORY, HW_CORRUPT. */
-enum hw_status hw_state_append_times(struct hw_buffer *out, const struct hw_timed *timed,
-                                     struct hw_error *error);
-enum hw_status hw_state_read_times(struct hw_cluster *cluster, struct hw_state_reader *reader);
-
-/* Errors: HW_MISUSE if the path is too long. */
-enum hw_status hw_state_file_path(const struct hw_cluster *cluster, char path[HW_PATH_MAX],
-                                  struct hw_error *error);
+/* state_times.c: the lines of how long links and disks take. */
+void hw_state_write_times(struct hw_state_lines *lines, struct hw_timed *timed);
+void hw_state_read_times(struct hw_state_lines *lines, struct hw_cluster *cluster);
 
 #endif /* HW_DURABLE_STATE_FILE_H */

@@ -9,7 +9,7 @@ static enum hw_status action_call(const struct explore *explore, struct explore_
                                   struct hw_error *error)
 {
     struct hw_cluster *cluster = explore->cluster;
-    const char *topic = explore->topic->name;
+    const char *topic = explore->partition->topic->name;
     int64_t partition = explore->partition->number;
     int64_t a = explore_id(explore, action.a);
     int64_t b = explore_id(explore, action.b);
@@ -24,7 +24,7 @@ static enum hw_status action_call(const struct explore *explore, struct explore_
     hw_epoch_t epoch;
     int64_t count;
 
-    switch ((enum hw_explore_action_kind)action.kind) {
+    switch (action.kind) {
     case HW_EXPLORE_PRODUCE:
         produce = explore_produce_of(explore, action, value);
         return hw_cluster_produce(cluster, &produce, &produced, error);
@@ -68,18 +68,9 @@ static enum hw_status action_call(const struct explore *explore, struct explore_
         return hw_cluster_checkpoint(cluster, a, error);
     case HW_EXPLORE_TICK:
         return hw_cluster_tick(cluster, explore_tick_ms(explore), &now_ms, error);
-    case HW_EXPLORE_BEGIN:
-    case HW_EXPLORE_SEND:
-    case HW_EXPLORE_RESEND:
-    case HW_EXPLORE_GAP:
-    case HW_EXPLORE_END:
-    case HW_EXPLORE_MARKER:
-    case HW_EXPLORE_FENCE_PRODUCER:
+    default:
         return explore_call_producer(explore, action, error);
-    case HW_EXPLORE_ACTIONS:
-        break;
     }
-    return hw_error_set(error, HW_MISUSE, "no such action");
 }
 
 /* What it takes from the budgets; false where that is more than there is. */

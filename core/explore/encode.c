@@ -320,13 +320,14 @@ static void put_producer(struct encoding *encoding)
         hw_clients_find(&explore->cluster->clients, explore->producer_id);
 
     if (client != NULL) {
-        put(encoding, (uint64_t)(uint16_t)client->epoch << 32 |
-                          (uint64_t)(uint32_t)(hw_client_next_sequence(client, &explore->topic->id,
-                                                                       explore->partition->number) +
-                                               1)
-                              << 8 |
-                          (uint64_t)client->is_in_transaction << 2 |
-                          (uint64_t)client->has_sent << 1 | client->has_to_abort);
+        put(encoding,
+            (uint64_t)(uint16_t)client->epoch << 32 |
+                (uint64_t)(uint32_t)(hw_client_next_sequence(client, &explore->partition->topic->id,
+                                                             explore->partition->number) +
+                                     1)
+                    << 8 |
+                (uint64_t)client->is_in_transaction << 2 | (uint64_t)client->has_sent << 1 |
+                client->has_to_abort);
     }
     if (explore_may(explore, HW_EXPLORE_RESEND)) {
         put(encoding, (uint64_t)explore->side->sent_record << 48 |
@@ -408,16 +409,11 @@ static bool encode_is_less(struct explore_fingerprint a, struct explore_fingerpr
     return a.high != b.high ? a.high < b.high : a.low < b.low;
 }
 
-static void encode_seat(struct encoding *encoding)
+static struct explore_fingerprint encode_seated(struct encoding *encoding)
 {
     for (size_t i = 0; i < encoding->count; i++) {
         encoding->seat[encoding->order[i]] = (uint8_t)i;
     }
-}
-
-static struct explore_fingerprint encode_seated(struct encoding *encoding)
-{
-    encode_seat(encoding);
     return encode_in_order(encoding);
 }
 

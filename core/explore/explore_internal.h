@@ -49,7 +49,6 @@ struct explore_fingerprint {
 /* One exploration. */
 struct explore {
     struct hw_cluster *cluster;
-    struct hw_topic *topic;
     struct hw_partition *partition;
     const struct hw_explore_options *options;
     struct hw_exploration *result;
@@ -121,8 +120,10 @@ enum hw_status explore_may_go_on(struct explore *explore, struct hw_error *error
 enum hw_status explore_try(struct explore *explore, struct explore_action action, bool *is_done,
                            struct hw_error *error);
 
-/* say.c: add the SQL of the action to the result, as it is to be typed in before it is done. Errors:
- * HW_NO_MEMORY. */
+/* Append a call to the result, printf's; say.c: that of an action, as it is to be typed in before it is
+ * done. Errors: HW_NO_MEMORY. */
+enum hw_status explore_add_call(struct hw_exploration *result, struct hw_error *error,
+                                const char *format, ...) __attribute__((format(printf, 3, 4)));
 enum hw_status explore_say(const struct explore *explore, struct explore_action action,
                            struct hw_error *error);
 
@@ -145,10 +146,6 @@ enum hw_status explore_begin_new(const struct explore *explore, const struct hw_
 
 /* The machine's clock; stands still where there is none. */
 hw_time_ms_t explore_now_ms(const struct explore *explore);
-
-/* answer.c: append a call to the result, printf's. Errors: HW_NO_MEMORY. */
-enum hw_status explore_add_call(struct hw_exploration *result, struct hw_error *error,
-                                const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* search.c, walk.c: run within the bounds, from the cluster as it is. Errors: those of hw_explore_run(). */
 enum hw_status explore_search(struct explore *explore, struct hw_error *error);

@@ -3,10 +3,14 @@
 #include "core/base/broker_list.h"
 #include "core/explore/explore_internal.h"
 
+/* Add a call, if options and budgets allow it. Of one that is down a fence takes nothing. */
 static void list_add(const struct explore *explore, struct explore_actions *actions,
                      enum hw_explore_action_kind kind, size_t a, size_t b, size_t nth)
 {
-    if ((explore->actions & 1U << kind) == 0) {
+    bool is_free =
+        kind == HW_EXPLORE_FENCE && explore_broker(explore, a)->state != HW_BROKER_RUNNING;
+
+    if (is_free ? (explore->actions & 1U << kind) == 0 : !explore_may(explore, kind)) {
         return;
     }
     if (actions->count == EXPLORE_ACTIONS_MAX) {
@@ -23,13 +27,12 @@ static void list_of_sends(const struct explore *explore, size_t place,
 {
     const struct hw_client *client =
         hw_clients_find(&explore->cluster->clients, explore->producer_id);
-    bool is_in_transaction = client != NULL && client->is_in_transaction;
 
-    if (is_in_transaction && explore_has_left(explore, HW_EXPLORE_BUDGET_RECORDS)) {
+    if (client != NULL && client->is_in_transaction) {
         list_add(explore, actions, HW_EXPLORE_SEND, place, EXPLORE_NOBODY, 0);
         list_add(explore, actions, HW_EXPLORE_GAP, place, EXPLORE_NOBODY, 0);
     }
-    if (explore->side->sent_record > 0 && explore_may(explore, HW_EXPLORE_RESEND)) {
+    if (explore->side->sent_record > 0) {
         list_add(explore, actions, HW_EXPLORE_RESEND, place, EXPLORE_NOBODY, 0);
     }
 }
@@ -45,31 +48,25 @@ static void list_of_transactions(const struct explore *explore, struct explore_a
     if (client == NULL) {
         return;
     }
-    if (!client->is_in_transaction && explore_may(explore, HW_EXPLORE_BEGIN)) {
-        list_add(explore, actions, HW_EXPLORE_BEGIN, 0, EXPLORE_NOBODY, 0);
-    }
     if (client->is_in_transaction) {
         list_add(explore, actions, HW_EXPLORE_END, 0, EXPLORE_ABORT, 0);
         list_add(explore, actions, HW_EXPLORE_END, 0, EXPLORE_COMMIT, 0);
+    } else {
+        list_add(explore, actions, HW_EXPLORE_BEGIN, 0, EXPLORE_NOBODY, 0);
     }
     if (entry != NULL && entry->count > 0 &&
         (entry->status == HW_TRANSACTION_PREPARE_COMMIT ||
          entry->status == HW_TRANSACTION_PREPARE_ABORT)) {
         list_add(explore, actions, HW_EXPLORE_MARKER, 0, EXPLORE_NOBODY, 0);
     }
-    if (explore_may(explore, HW_EXPLORE_FENCE_PRODUCER)) {
-        list_add(explore, actions, HW_EXPLORE_FENCE_PRODUCER, 0, EXPLORE_NOBODY, 0);
-    }
+    list_add(explore, actions, HW_EXPLORE_FENCE_PRODUCER, 0, EXPLORE_NOBODY, 0);
 }
 
 static void list_of_leader(const struct explore *explore, size_t place,
                            const struct hw_replica *leader, struct explore_actions *actions)
 {
-    bool may_produce =
-        explore->options->acks != HW_ACKS_ALL ||
-        leader->isr.count >= hw_replica_effective_min_isr(leader, explore->partition->settings);
-
-    if (may_produce && explore_has_left(explore, HW_EXPLORE_BUDGET_RECORDS)) {
+    if (explore->options->acks != HW_ACKS_ALL ||
+        leader->isr.count >= hw_replica_effective_min_isr(leader)) {
         list_add(explore, actions, HW_EXPLORE_PRODUCE, place, EXPLORE_NOBODY, 0);
     }
     list_of_sends(explore, place, actions);
@@ -77,13 +74,10 @@ static void list_of_leader(const struct explore *explore, size_t place,
         return;
     }
     for (size_t i = 0; i < explore->cluster->broker_count; i++) {
-        hw_broker_id_t id = explore_broker(explore, i)->id;
+        if (i != place) {
+            bool is_in = hw_broker_list_contains(&leader->isr, explore_broker(explore, i)->id);
 
-        if (i != place && hw_broker_list_contains(&leader->isr, id) &&
-            explore_has_left(explore, HW_EXPLORE_BUDGET_SHRINKS)) {
-            list_add(explore, actions, HW_EXPLORE_SHRINK, place, i, 0);
-        } else if (i != place && !hw_broker_list_contains(&leader->isr, id)) {
-            list_add(explore, actions, HW_EXPLORE_EXPAND, place, i, 0);
+            list_add(explore, actions, is_in ? HW_EXPLORE_SHRINK : HW_EXPLORE_EXPAND, place, i, 0);
         }
     }
 }
@@ -129,9 +123,7 @@ static void list_of_answers(const struct explore *explore, size_t place,
                                fetch->request.replica_id)) {
             list_add(explore, actions, HW_EXPLORE_ARRIVE, place, leader, 0);
         }
-        if (explore_has_left(explore, HW_EXPLORE_BUDGET_DROPS)) {
-            list_add(explore, actions, HW_EXPLORE_DROP, place, leader, 0);
-        }
+        list_add(explore, actions, HW_EXPLORE_DROP, place, leader, 0);
     }
 }
 
@@ -196,7 +188,7 @@ static void list_of_messages(const struct explore *explore, size_t place,
             } else if (!is_worthless) {
                 list_add(explore, actions, HW_EXPLORE_ANSWER, place, EXPLORE_NOBODY, number);
             }
-            if (!is_worthless && explore_has_left(explore, HW_EXPLORE_BUDGET_DROPS)) {
+            if (!is_worthless) {
                 list_add(explore, actions, HW_EXPLORE_DROP, place, proposal->is_answered, number);
             }
         }
@@ -241,16 +233,13 @@ static void list_of_life(const struct explore *explore, size_t place,
     bool is_fenced = registration == NULL || registration->fenced;
     bool elects = !explore->options->elections_apart;
 
-    if (is_running && explore_has_left(explore, HW_EXPLORE_BUDGET_CRASHES)) {
+    if (is_running) {
         list_add(explore, actions, HW_EXPLORE_CRASH, place, EXPLORE_NOBODY, 0);
-    }
-    if (is_running && explore_has_left(explore, HW_EXPLORE_BUDGET_LOSSY_CRASHES)) {
         list_add(explore, actions, HW_EXPLORE_LOSSY_CRASH, place, EXPLORE_NOBODY, 0);
-    }
-    if (!is_running && is_fenced) {
+    } else if (is_fenced) {
         list_add(explore, actions, HW_EXPLORE_RESTART, place, EXPLORE_NOBODY, 0);
     }
-    if (!is_fenced && (!is_running || explore_has_left(explore, HW_EXPLORE_BUDGET_FENCES))) {
+    if (!is_fenced) {
         list_with_election(explore, HW_EXPLORE_FENCE, place,
                            elects && explore->partition->record.leader == broker->id, actions);
     }
@@ -260,7 +249,7 @@ static void list_of_life(const struct explore *explore, size_t place,
                            elects && explore->partition->record.leader == HW_BROKER_ID_NONE,
                            actions);
     }
-    if (is_running && explore_has_left(explore, HW_EXPLORE_BUDGET_CHECKPOINTS) &&
+    if (is_running &&
         (explore_may(explore, HW_EXPLORE_CRASH) || explore_may(explore, HW_EXPLORE_LOSSY_CRASH))) {
         list_add(explore, actions, HW_EXPLORE_CHECKPOINT, place, EXPLORE_NOBODY, 0);
     }
@@ -298,7 +287,7 @@ static void list_of_links(const struct explore *explore, size_t a, struct explor
 
         if (!hw_links_connected(links, explore_broker(explore, a)->id, other)) {
             list_add(explore, actions, HW_EXPLORE_HEAL, a, b, 0);
-        } else if (explore_has_left(explore, HW_EXPLORE_BUDGET_CUTS)) {
+        } else {
             list_add(explore, actions, HW_EXPLORE_CUT, a, b, 0);
         }
     }
@@ -307,9 +296,7 @@ static void list_of_links(const struct explore *explore, size_t a, struct explor
 void explore_list_actions(const struct explore *explore, struct explore_actions *actions)
 {
     actions->count = 0;
-    if (explore_may(explore, HW_EXPLORE_TICK)) {
-        list_add(explore, actions, HW_EXPLORE_TICK, 0, EXPLORE_NOBODY, 0);
-    }
+    list_add(explore, actions, HW_EXPLORE_TICK, 0, EXPLORE_NOBODY, 0);
     list_of_transactions(explore, actions);
     for (size_t i = 0; i < explore->cluster->broker_count; i++) {
         list_of_replica(explore, i, actions);

@@ -47,8 +47,8 @@ static struct hw_produce_producer producers_sender(const struct explore *explore
         return explore->side->sent;
     }
     if (action.kind == HW_EXPLORE_GAP) {
-        int32_t next =
-            hw_client_next_sequence(client, &explore->topic->id, explore->partition->number);
+        int32_t next = hw_client_next_sequence(client, &explore->partition->topic->id,
+                                               explore->partition->number);
 
         producer.sequence = (next < 0 ? 0 : next) + 1;
     }
@@ -76,7 +76,8 @@ static enum hw_status producers_send(const struct explore *explore, struct explo
     char value[EXPLORE_VALUE_SIZE];
     struct hw_produce produce = producers_produce(explore, action, value);
     struct hw_produce_producer sender = producers_sender(explore, action);
-    int32_t next = hw_client_next_sequence(client, &explore->topic->id, explore->partition->number);
+    int32_t next =
+        hw_client_next_sequence(client, &explore->partition->topic->id, explore->partition->number);
     struct hw_produced produced;
 
     produce.producer = &sender;
@@ -119,8 +120,8 @@ enum hw_status explore_call_producer(const struct explore *explore, struct explo
                                           &answer, &left, error);
     case HW_EXPLORE_MARKER:
         return hw_cluster_write_markers(explore->cluster, explore->producer_id,
-                                        explore->topic->name, explore->partition->number, &left,
-                                        error);
+                                        explore->partition->topic->name, explore->partition->number,
+                                        &left, error);
     case HW_EXPLORE_FENCE_PRODUCER:
         return producers_fence(explore, error);
     default:
@@ -146,7 +147,7 @@ enum hw_status explore_say_producer(const struct explore *explore, struct explor
     case HW_EXPLORE_MARKER:
         return explore_add_call(result, error,
                                 "SELECT write_markers(%" PRId64 ", '%s', %" PRId32 ");", id,
-                                explore->topic->name, explore->partition->number);
+                                explore->partition->topic->name, explore->partition->number);
     case HW_EXPLORE_FENCE_PRODUCER:
         return explore_add_call(result, error, "SELECT init_producer('%s');", producers_id);
     default:
@@ -163,7 +164,7 @@ enum hw_status explore_say_producer(const struct explore *explore, struct explor
                             "SELECT produce('%s', %" PRId32
                             ", NULL, '%s', %s, '{\"broker\":%" PRId32 ",\"producer\":%" PRId64
                             ",\"transactional\":1%s}');",
-                            explore->topic->name, explore->partition->number, value,
+                            explore->partition->topic->name, explore->partition->number, value,
                             explore->options->acks == HW_ACKS_ALL ? "'all'" : "1",
                             explore_id(explore, action.a), id, own);
 }

@@ -56,15 +56,23 @@ void ranks_gather_partition_epochs(const struct explore *explore, struct ranks *
     }
 }
 
+/* An epoch in which somebody believes a broker to be. */
+static void ranks_add_of(const struct explore *explore, struct ranks *ranks, hw_broker_id_t id,
+                         hw_broker_epoch_t epoch)
+{
+    size_t place = explore_place(explore, id);
+
+    if (place < explore->cluster->broker_count) {
+        ranks_add(&ranks[place], epoch);
+    }
+}
+
 static void ranks_gather_registrations(const struct explore *explore, struct ranks *ranks,
                                        const struct hw_metadata *metadata)
 {
     for (int32_t i = 0; i < metadata->count; i++) {
-        size_t place = explore_place(explore, metadata->registrations[i].id);
-
-        if (place < explore->cluster->broker_count) {
-            ranks_add(&ranks[place], metadata->registrations[i].epoch);
-        }
+        ranks_add_of(explore, ranks, metadata->registrations[i].id,
+                     metadata->registrations[i].epoch);
     }
 }
 
@@ -84,23 +92,17 @@ void ranks_gather_broker_epochs(const struct explore *explore, struct ranks *ran
         }
         ranks_gather_registrations(explore, ranks, replica->metadata);
         for (int32_t r = 0; r < replica->remote_count; r++) {
-            size_t place = explore_place(explore, replica->remotes[r].broker);
-
-            if (place < explore->cluster->broker_count) {
-                ranks_add(&ranks[place], replica->remotes[r].broker_epoch);
-            }
+            ranks_add_of(explore, ranks, replica->remotes[r].broker,
+                         replica->remotes[r].broker_epoch);
         }
     }
     for (size_t i = 0; i < held->count; i++) {
         const struct hw_alter_partition_request *request = &held->proposals[i].request;
+        bool counts =
+            !held->proposals[i].is_answered && !explore_is_worthless(explore, &held->proposals[i]);
 
-        for (int32_t m = 0; m < request->isr.count; m++) {
-            size_t place = explore_place(explore, request->isr.ids[m]);
-
-            if (place < explore->cluster->broker_count && !held->proposals[i].is_answered &&
-                !explore_is_worthless(explore, &held->proposals[i])) {
-                ranks_add(&ranks[place], request->broker_epochs[m]);
-            }
+        for (int32_t m = 0; counts && m < request->isr.count; m++) {
+            ranks_add_of(explore, ranks, request->isr.ids[m], request->broker_epochs[m]);
         }
     }
 }

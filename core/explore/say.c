@@ -33,20 +33,6 @@ static enum hw_status say_message(const struct explore *explore, struct explore_
                             from, to, about, nth);
 }
 
-/* verb(a), verb(a, b), or verb(a, 'controller'). */
-static enum hw_status say_brokers(const struct explore *explore, const char *verb,
-                                  struct explore_action action, const char *nobody,
-                                  struct hw_error *error)
-{
-    hw_broker_id_t a = explore_id(explore, action.a);
-
-    return action.b == EXPLORE_NOBODY
-               ? explore_add_call(explore->result, error, "SELECT %s(%" PRId32 "%s);", verb, a,
-                                  nobody)
-               : explore_add_call(explore->result, error, "SELECT %s(%" PRId32 ", %" PRId32 ");",
-                                  verb, a, explore_id(explore, action.b));
-}
-
 static enum hw_status say_proposal(const struct explore *explore, struct explore_action action,
                                    struct hw_error *error)
 {
@@ -55,31 +41,63 @@ static enum hw_status say_proposal(const struct explore *explore, struct explore
 
     return explore_add_call(
         explore->result, error, "SELECT propose_isr('%s', %" PRId32 ", '%s', %" PRId32 ");",
-        explore->topic->name, explore->partition->number,
+        explore->partition->topic->name, explore->partition->number,
         hw_broker_list_format(&isr, list, sizeof list), explore_id(explore, action.a));
+}
+
+/* Calls that say only brokers, and before them with `of_topic` the partition. */
+static const struct {
+    const char *verb;
+    bool of_topic;
+    const char *nobody; /* What follows where there is no second broker. */
+} say_verbs[HW_EXPLORE_ACTIONS] = {
+    [HW_EXPLORE_FETCH] = {"fetch", true, ""},
+    [HW_EXPLORE_ASK] = {"ask", true, ""},
+    [HW_EXPLORE_ELECT] = {"promote", true, ""},
+    [HW_EXPLORE_UNCLEAN_ELECT] = {"promote", true, ", 'unclean'"},
+    [HW_EXPLORE_FENCE] = {"fence", false, ""},
+    [HW_EXPLORE_UNFENCE] = {"unfence", false, ""},
+    [HW_EXPLORE_CUT] = {"cut", false, ", 'controller'"},
+    [HW_EXPLORE_HEAL] = {"heal", false, ", 'controller'"},
+    [HW_EXPLORE_CRASH] = {"crash", false, ""},
+    [HW_EXPLORE_LOSSY_CRASH] = {"crash", false, ", 'power'"},
+    [HW_EXPLORE_RESTART] = {"restart", false, ""},
+    [HW_EXPLORE_CHECKPOINT] = {"checkpoint", false, ""},
+};
+
+static enum hw_status say_brokers(const struct explore *explore, struct explore_action action,
+                                  struct hw_error *error)
+{
+    char about[HW_TOPIC_NAME_MAX + 64] = "";
+    char other[24];
+
+    if (say_verbs[action.kind].of_topic) {
+        (void)snprintf(about, sizeof about, "'%s', %" PRId32 ", ", explore->partition->topic->name,
+                       explore->partition->number);
+    }
+    if (action.b == EXPLORE_NOBODY) {
+        (void)snprintf(other, sizeof other, "%s", say_verbs[action.kind].nobody);
+    } else {
+        (void)snprintf(other, sizeof other, ", %" PRId32, explore_id(explore, action.b));
+    }
+    return explore_add_call(explore->result, error, "SELECT %s(%s%" PRId32 "%s);",
+                            say_verbs[action.kind].verb, about, explore_id(explore, action.a),
+                            other);
 }
 
 enum hw_status explore_say(const struct explore *explore, struct explore_action action,
                            struct hw_error *error)
 {
-    struct hw_exploration *result = explore->result;
-    const char *topic = explore->topic->name;
-    int32_t partition = explore->partition->number;
-    hw_broker_id_t a = explore_id(explore, action.a);
     char value[EXPLORE_VALUE_SIZE];
 
-    switch ((enum hw_explore_action_kind)action.kind) {
+    switch (action.kind) {
     case HW_EXPLORE_PRODUCE:
         (void)explore_produce_of(explore, action, value);
         return explore_add_call(
-            result, error,
-            "SELECT produce('%s', %" PRId32 ", NULL, '%s', %s, '{\"broker\":%" PRId32 "}');", topic,
-            partition, value, explore->options->acks == HW_ACKS_ALL ? "'all'" : "1", a);
-    case HW_EXPLORE_FETCH:
-    case HW_EXPLORE_ASK:
-        return explore_add_call(result, error, "SELECT %s('%s', %" PRId32 ", %" PRId32 ");",
-                                action.kind == HW_EXPLORE_ASK ? "ask" : "fetch", topic, partition,
-                                a);
+            explore->result, error,
+            "SELECT produce('%s', %" PRId32 ", NULL, '%s', %s, '{\"broker\":%" PRId32 "}');",
+            explore->partition->topic->name, explore->partition->number, value,
+            explore->options->acks == HW_ACKS_ALL ? "'all'" : "1", explore_id(explore, action.a));
     case HW_EXPLORE_ARRIVE:
     case HW_EXPLORE_NOTICE:
     case HW_EXPLORE_REGISTRATIONS:
@@ -90,40 +108,11 @@ enum hw_status explore_say(const struct explore *explore, struct explore_action 
     case HW_EXPLORE_SHRINK:
     case HW_EXPLORE_EXPAND:
         return say_proposal(explore, action, error);
-    case HW_EXPLORE_FENCE:
-        return say_brokers(explore, "fence", action, "", error);
-    case HW_EXPLORE_UNFENCE:
-        return say_brokers(explore, "unfence", action, "", error);
-    case HW_EXPLORE_CUT:
-        return say_brokers(explore, "cut", action, ", 'controller'", error);
-    case HW_EXPLORE_HEAL:
-        return say_brokers(explore, "heal", action, ", 'controller'", error);
-    case HW_EXPLORE_CRASH:
-        return explore_add_call(result, error, "SELECT crash(%" PRId32 ");", a);
-    case HW_EXPLORE_LOSSY_CRASH:
-        return explore_add_call(result, error, "SELECT crash(%" PRId32 ", 'power');", a);
-    case HW_EXPLORE_RESTART:
-        return explore_add_call(result, error, "SELECT restart(%" PRId32 ");", a);
-    case HW_EXPLORE_CHECKPOINT:
-        return explore_add_call(result, error, "SELECT checkpoint(%" PRId32 ");", a);
-    case HW_EXPLORE_ELECT:
-    case HW_EXPLORE_UNCLEAN_ELECT:
-        return explore_add_call(result, error, "SELECT promote('%s', %" PRId32 ", %" PRId32 "%s);",
-                                topic, partition, a,
-                                action.kind == HW_EXPLORE_ELECT ? "" : ", 'unclean'");
     case HW_EXPLORE_TICK:
-        return explore_add_call(result, error, "SELECT tick(%" PRId64 ");",
+        return explore_add_call(explore->result, error, "SELECT tick(%" PRId64 ");",
                                 explore_tick_ms(explore));
-    case HW_EXPLORE_BEGIN:
-    case HW_EXPLORE_SEND:
-    case HW_EXPLORE_RESEND:
-    case HW_EXPLORE_GAP:
-    case HW_EXPLORE_END:
-    case HW_EXPLORE_MARKER:
-    case HW_EXPLORE_FENCE_PRODUCER:
-        return explore_say_producer(explore, action, error);
-    case HW_EXPLORE_ACTIONS:
-        break;
+    default:
+        return say_verbs[action.kind].verb != NULL ? say_brokers(explore, action, error)
+                                                   : explore_say_producer(explore, action, error);
     }
-    return hw_error_set(error, HW_MISUSE, "no such action");
 }

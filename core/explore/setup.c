@@ -87,8 +87,8 @@ static enum hw_status setup_find(struct explore *explore, struct hw_error *error
     }
     return hw_cluster_find_partition(
         cluster, topic == NULL ? cluster->topics[0]->name : topic,
-        explore->options->new_brokers > 0 ? 0 : explore->options->partition, &explore->topic,
-        &explore->partition, error);
+        explore->options->new_brokers > 0 ? 0 : explore->options->partition, &explore->partition,
+        error);
 }
 
 /* What is left out of the copies that the exploration makes. */
@@ -135,11 +135,11 @@ static enum hw_status setup_keep_small(const struct explore *explore, struct hw_
 
         setup_leave_out_registrations(&cold, &broker->metadata, cluster->broker_count);
         setup_leave_out(&cold, &broker->answers, sizeof broker->answers);
-        if (!explore->topic->is_throttled) {
+        if (!explore->partition->topic->is_throttled) {
             setup_leave_out(&cold, &broker->quotas, sizeof broker->quotas);
         }
     }
-    setup_leave_out(&cold, explore->topic, sizeof *explore->topic);
+    setup_leave_out(&cold, explore->partition->topic, sizeof *explore->partition->topic);
     setup_leave_out(&cold, explore->partition->name, sizeof explore->partition->name);
     setup_leave_out(&cold, &explore->partition->noted, sizeof explore->partition->noted);
     return cold.status;
@@ -195,7 +195,7 @@ enum hw_status explore_prepare(struct explore *explore, struct hw_error *error)
         status = explore_look_at_files(explore, i, error);
     }
     if (status == HW_OK) {
-        status = hw_promises_look(cluster, error);
+        status = hw_promises_look(cluster, false, error);
     }
     return status == HW_OK ? setup_keep_small(explore, error) : status;
 }

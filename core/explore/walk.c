@@ -2,6 +2,8 @@
 /* Random runs, for spaces that are too large; what breaks a promise is shortened before it is told. */
 #include "core/explore/explore_internal.h"
 
+#include <string.h>
+
 struct walk {
     struct explore *explore;
     struct hw_arena *arena;
@@ -16,10 +18,7 @@ struct walk {
 static bool walk_is_listed(const struct walk *walk, struct explore_action action)
 {
     for (size_t i = 0; i < walk->actions.count; i++) {
-        const struct explore_action *listed = &walk->actions.items[i];
-
-        if (listed->kind == action.kind && listed->a == action.a && listed->b == action.b &&
-            listed->nth == action.nth) {
+        if (memcmp(&walk->actions.items[i], &action, sizeof action) == 0) {
             return true;
         }
     }
@@ -54,14 +53,6 @@ static enum hw_status walk_again(struct walk *walk, size_t left_out, bool *break
     return status;
 }
 
-static void walk_take_out(struct walk *walk, size_t at)
-{
-    walk->length--;
-    for (size_t i = at; i < walk->length; i++) {
-        walk->run[i] = walk->run[i + 1];
-    }
-}
-
 /* Leave out one action after another, while the rest still breaks a promise. */
 static enum hw_status walk_shorten(struct walk *walk, struct hw_error *error)
 {
@@ -76,7 +67,9 @@ static enum hw_status walk_shorten(struct walk *walk, struct hw_error *error)
         if (status == HW_OK && breaks) {
             walk->length = length;
             if (at < length) {
-                walk_take_out(walk, at);
+                walk->length--;
+                memmove(&walk->run[at], &walk->run[at + 1],
+                        (walk->length - at) * sizeof *walk->run);
             }
             at = walk->length; /* What was needed before may not be any more. */
         }

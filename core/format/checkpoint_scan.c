@@ -2,13 +2,86 @@
 #include "core/format/checkpoint_scan.h"
 
 #include "core/base/types.h"
-#include "core/format/topic_name.h"
+#include "core/format/segment_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-enum { FILE_SIZE_MAX = 1 << 28 };
+enum { FILE_SIZE_MAX = 1 << 28, FIELDS_MAX = 3 };
+
+struct hw_checkpoint_lines hw_checkpoint_lines_of(const uint8_t *bytes, size_t size)
+{
+    const char *text = (const char *)bytes;
+
+    return (struct hw_checkpoint_lines){.at = text, .end = size == 0 ? text : text + size};
+}
+
+bool hw_checkpoint_lines_next(struct hw_checkpoint_lines *lines, struct hw_checkpoint_span *line)
+{
+    const char *at = lines->at;
+
+    if (at == lines->end) {
+        return false;
+    }
+    while (at < lines->end && *at != '\n' && *at != '\r') {
+        at++;
+    }
+    *line = (struct hw_checkpoint_span){.text = lines->at, .size = (size_t)(at - lines->at)};
+    if (at < lines->end) {
+        at += at + 1 < lines->end && at[0] == '\r' && at[1] == '\n' ? 2 : 1;
+    }
+    lines->at = at;
+    lines->line++;
+    return true;
+}
+
+bool hw_checkpoint_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Split a line at white space: at its end it is dropped, at its beginning it makes an empty first
+ * field. Returns the number of fields, one more than fit if there are more. */
+static size_t split(struct hw_checkpoint_span line, struct hw_checkpoint_span fields[FIELDS_MAX])
+{
+    const char *at = line.text;
+    const char *end = line.text + line.size;
+    size_t count = 0;
+
+    while (end > at && hw_checkpoint_is_space(end[-1])) {
+        end--;
+    }
+    for (;;) {
+        const char *start = at;
+
+        while (at < end && !hw_checkpoint_is_space(*at)) {
+            at++;
+        }
+        if (count == FIELDS_MAX) {
+            return count + 1;
+        }
+        fields[count++] = (struct hw_checkpoint_span){.text = start, .size = (size_t)(at - start)};
+        if (at == end) {
+            return count;
+        }
+        while (at < end && hw_checkpoint_is_space(*at)) {
+            at++;
+        }
+    }
+}
+
+bool hw_checkpoint_number(struct hw_checkpoint_span text, int64_t max, int64_t *number)
+{
+    bool negative = text.size > 0 && text.text[0] == '-';
+    size_t i = text.size > 0 && (negative || text.text[0] == '+') ? 1 : 0;
+    int64_t value = 0;
+
+    if (!hw_digits_parse(text.text + i, text.size - i, max, &value) || (negative && value != 0)) {
+        return false;
+    }
+    *number = value;
+    return true;
+}
 
 void hw_checkpoint_scan_init(struct hw_checkpoint_scan *scan, const struct hw_allocator *allocator)
 {
@@ -71,9 +144,9 @@ static bool take_head(struct hw_checkpoint_scan *scan, struct hw_checkpoint_span
 static void take_entry(struct hw_checkpoint_scan *scan, struct hw_checkpoint_span line,
                        struct hw_checkpoint_row *row)
 {
-    struct hw_checkpoint_span fields[HW_CHECKPOINT_FIELDS_MAX];
+    struct hw_checkpoint_span fields[FIELDS_MAX];
     size_t expected = scan->kind == HW_CHECKPOINT_EPOCHS ? 2 : 3;
-    size_t count = hw_checkpoint_split(line, fields);
+    size_t count = split(line, fields);
     int64_t number;
 
     scan->count++;

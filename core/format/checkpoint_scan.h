@@ -9,14 +9,44 @@
  *     orders 1 x         a row with a fault
  *                        a row with a fault if there were not as many as line 2 says
  *
- * Source: CheckpointFile, OffsetCheckpointFile, LeaderEpochCheckpointFile.
+ * Source: CheckpointFile.CheckpointReadBuffer, OffsetCheckpointFile, LeaderEpochCheckpointFile (kafka
+ * formats 5.1).
  */
 #ifndef HW_FORMAT_CHECKPOINT_SCAN_H
 #define HW_FORMAT_CHECKPOINT_SCAN_H
 
 #include "core/base/buffer.h"
-#include "core/format/checkpoint_line.h"
 #include "core/io/store.h"
+
+/*
+ * Lines, fields and numbers as Java's BufferedReader, split("\\s+") and parseLong take them: of
+ * checkpoints, and of the other small text files.
+ */
+
+/* Some characters of the file. */
+struct hw_checkpoint_span {
+    const char *text;
+    size_t size;
+};
+
+/* The lines of a file, one after the other. */
+struct hw_checkpoint_lines {
+    const char *at;
+    const char *end;
+    int64_t line; /* Number of the line last returned, from 1. */
+};
+
+/* The lines of these bytes, which must stay. */
+struct hw_checkpoint_lines hw_checkpoint_lines_of(const uint8_t *bytes, size_t size);
+
+/* The next line without its end, which may be \n, \r\n or \r. */
+bool hw_checkpoint_lines_next(struct hw_checkpoint_lines *lines, struct hw_checkpoint_span *line);
+
+/* A decimal number from 0 to `max`; a sign is accepted. */
+bool hw_checkpoint_number(struct hw_checkpoint_span text, int64_t max, int64_t *number);
+
+/* What Java's \s matches. */
+bool hw_checkpoint_is_space(char c);
 
 enum hw_checkpoint_kind {
     HW_CHECKPOINT_EPOCHS, /* epoch, start offset */

@@ -10,8 +10,9 @@
 #ifndef HW_FORMAT_INDEX_ENTRY_H
 #define HW_FORMAT_INDEX_ENTRY_H
 
+#include "core/base/bytes.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 enum { HW_INDEX_ENTRY_SIZE_MAX = 12 };
 
@@ -23,10 +24,31 @@ struct hw_index_entry {
 };
 
 /* Bytes of one entry on disk: 8 or 12. */
-size_t hw_index_entry_size(enum hw_index_kind kind);
+static inline size_t hw_index_entry_size(enum hw_index_kind kind)
+{
+    return kind == HW_INDEX_OFFSET ? 8 : HW_INDEX_ENTRY_SIZE_MAX;
+}
 
 /* The entry in these bytes, and the other way round. */
-struct hw_index_entry hw_index_entry_decode(enum hw_index_kind kind, const uint8_t *bytes);
-void hw_index_entry_encode(enum hw_index_kind kind, struct hw_index_entry entry, uint8_t *bytes);
+static inline struct hw_index_entry hw_index_entry_decode(enum hw_index_kind kind,
+                                                          const uint8_t *bytes)
+{
+    if (kind == HW_INDEX_OFFSET) {
+        return (struct hw_index_entry){.key = hw_get_i32(bytes), .value = hw_get_i32(bytes + 4)};
+    }
+    return (struct hw_index_entry){.key = hw_get_i64(bytes), .value = hw_get_i32(bytes + 8)};
+}
+
+static inline void hw_index_entry_encode(enum hw_index_kind kind, struct hw_index_entry entry,
+                                         uint8_t *bytes)
+{
+    if (kind == HW_INDEX_OFFSET) {
+        hw_put_i32(bytes, (int32_t)entry.key);
+        hw_put_i32(bytes + 4, entry.value);
+    } else {
+        hw_put_i64(bytes, entry.key);
+        hw_put_i32(bytes + 8, entry.value);
+    }
+}
 
 #endif /* HW_FORMAT_INDEX_ENTRY_H */

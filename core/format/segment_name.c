@@ -7,22 +7,33 @@
 
 enum { SEGMENT_NAME_DIGITS = 20, SEGMENT_NAME_SUFFIX_SIZE_MAX = 20 };
 
-bool hw_segment_name_split(const char *name, hw_offset_t *base_offset, const char **suffix)
+bool hw_digits_parse(const char *text, size_t size, int64_t max, int64_t *number)
 {
     int64_t value = 0;
 
-    for (int i = 0; i < SEGMENT_NAME_DIGITS; i++) {
-        int digit = name[i] - '0';
+    for (size_t i = 0; i < size; i++) {
+        int digit = text[i] - '0';
 
-        if (digit < 0 || digit > 9 || value > (INT64_MAX - 1 - digit) / 10) {
+        if (digit < 0 || digit > 9 || value > (max - digit) / 10) {
             return false;
         }
         value = value * 10 + digit;
     }
-    if (name[SEGMENT_NAME_DIGITS] != '.') {
+    if (size > 0) {
+        *number = value;
+    }
+    return size > 0;
+}
+
+bool hw_segment_name_split(const char *name, hw_offset_t *base_offset, const char **suffix)
+{
+    hw_offset_t offset;
+
+    if (!hw_digits_parse(name, SEGMENT_NAME_DIGITS, INT64_MAX - 1, &offset) ||
+        name[SEGMENT_NAME_DIGITS] != '.') {
         return false;
     }
-    *base_offset = value;
+    *base_offset = offset;
     *suffix = name + SEGMENT_NAME_DIGITS;
     return true;
 }
@@ -60,4 +71,20 @@ bool hw_name_ends_with(const char *name, const char *suffix)
     size_t suffix_size = strlen(suffix);
 
     return size > suffix_size && strcmp(name + size - suffix_size, suffix) == 0;
+}
+
+bool hw_is_topic_name(const char *text, size_t size)
+{
+    bool is_dots = true;
+
+    for (size_t i = 0; i < size && i <= HW_TOPIC_NAME_MAX; i++) {
+        char c = text[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '.' || c == '_' || c == '-')) {
+            return false;
+        }
+        is_dots = is_dots && c == '.';
+    }
+    return size > 0 && size <= HW_TOPIC_NAME_MAX && !(is_dots && size <= 2);
 }

@@ -2,8 +2,6 @@
 #include "core/inspect/kafka_directory.h"
 
 #include "core/format/segment_name.h"
-#include "core/inspect/kafka_nearby.h"
-#include "core/inspect/partition_checkpoint.h"
 #include "core/inspect/segment_file.h"
 
 #include <stdlib.h>
@@ -11,22 +9,10 @@
 
 /* ---------------------------------------------------------------------------------- partitions */
 
-/* The first `size` characters as a text of their own. */
-static char *kafka_directory_copy(const struct hw_allocator *allocator, const char *text,
-                                  size_t size)
+static void kafka_directory_drop(struct hw_kafka_partition *partition)
 {
-    char *copy = hw_alloc(allocator, size + 1);
+    const struct hw_allocator *allocator = partition->allocator;
 
-    if (copy != NULL) {
-        memcpy(copy, text, size);
-        copy[size] = '\0';
-    }
-    return copy;
-}
-
-static void kafka_directory_drop(const struct hw_allocator *allocator,
-                                 struct hw_kafka_partition *partition)
-{
     hw_text_free(allocator, partition->path);
     hw_text_free(allocator, partition->file);
     hw_text_free(allocator, partition->fault);
@@ -34,14 +20,14 @@ static void kafka_directory_drop(const struct hw_allocator *allocator,
 }
 
 /* Fill the texts of a partition. Returns false if there is no memory for one. */
-static bool kafka_directory_fill(const struct hw_allocator *allocator, const char *path,
-                                 size_t path_size, const char *file, const char *fault,
-                                 struct hw_kafka_partition *made)
+static bool kafka_directory_fill(struct hw_kafka_partition *made, const char *path,
+                                 size_t path_size, const char *file, const char *fault)
 {
+    const struct hw_allocator *allocator = made->allocator;
     size_t topic_size = 0;
     bool is_whole;
 
-    made->path = kafka_directory_copy(allocator, path, path_size);
+    made->path = hw_text_copy_size(allocator, path, path_size);
     made->file = file == NULL ? NULL : hw_text_copy(allocator, file);
     made->fault = fault == NULL ? NULL : hw_text_copy(allocator, fault);
     is_whole = made->path != NULL && (made->file != NULL) == (file != NULL) &&
@@ -49,7 +35,7 @@ static bool kafka_directory_fill(const struct hw_allocator *allocator, const cha
     if (is_whole && fault == NULL &&
         hw_kafka_partition_name_parse(hw_kafka_base_name(made->path), &topic_size, &made->partition,
                                       &made->state)) {
-        made->topic = kafka_directory_copy(allocator, hw_kafka_base_name(made->path), topic_size);
+        made->topic = hw_text_copy_size(allocator, hw_kafka_base_name(made->path), topic_size);
         is_whole = made->topic != NULL;
     }
     return is_whole;
@@ -61,8 +47,11 @@ static enum hw_status kafka_directory_add(struct hw_kafka_directory *directory, 
                                           size_t path_size, const char *file, const char *fault,
                                           struct hw_error *error)
 {
-    struct hw_kafka_partition made = {
-        .partition = -1, .root = directory->root_count - 1, .memo = directory->memo};
+    struct hw_kafka_partition made = {.allocator = directory->allocator,
+                                      .store = directory->store,
+                                      .partition = -1,
+                                      .root = directory->root_count - 1,
+                                      .memo = directory->memo};
     enum hw_status status =
         hw_array_reserve(directory->allocator, (void **)&directory->partitions,
                          &directory->capacity, directory->count + 1, sizeof made, error);
@@ -70,8 +59,8 @@ static enum hw_status kafka_directory_add(struct hw_kafka_directory *directory, 
     if (status != HW_OK) {
         return status;
     }
-    if (!kafka_directory_fill(directory->allocator, path, path_size, file, fault, &made)) {
-        kafka_directory_drop(directory->allocator, &made);
+    if (!kafka_directory_fill(&made, path, path_size, file, fault)) {
+        kafka_directory_drop(&made);
         return hw_error_no_memory(error, "a partition's path");
     }
     directory->partitions[directory->count++] = made;
@@ -117,7 +106,7 @@ static void kafka_directory_sort(struct hw_kafka_directory *directory)
     for (size_t i = 0; i < directory->count; i++) {
         if (kept > 0 &&
             kafka_directory_covers(&directory->partitions[kept - 1], &directory->partitions[i])) {
-            kafka_directory_drop(directory->allocator, &directory->partitions[i]);
+            kafka_directory_drop(&directory->partitions[i]);
         } else {
             directory->partitions[kept++] = directory->partitions[i];
         }
@@ -142,20 +131,21 @@ static enum hw_status kafka_directory_check_bytes(const struct hw_allocator *all
                                                   struct hw_store *store, const char *path,
                                                   struct hw_error *error)
 {
-    struct hw_segment_file *file = NULL;
+    struct hw_segment_file file;
     struct hw_segment_entry entry;
     bool found = false;
-    enum hw_status status = hw_segment_file_open(allocator, store, path, false, 0, &file, error);
+    enum hw_status status =
+        hw_segment_file_open(&file, allocator, store, path, false, 0, HW_OFFSET_NONE, error);
 
     if (status == HW_OK) {
-        status = hw_segment_file_next(file, NULL, &entry, &found, error);
+        status = hw_segment_file_next(&file, NULL, &entry, &found, error);
     }
-    if (status == HW_OK && hw_segment_file_size_bytes(file) > 0 &&
+    if (status == HW_OK && file.size_bytes > 0 &&
         (!found || (entry.fault == HW_FAULT_NO_BATCH && entry.is_last))) {
         status = hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
                                  "%.300s is no segment: there is no batch in it", path);
     }
-    hw_segment_file_close(file);
+    hw_segment_file_close(&file);
     return status;
 }
 
@@ -186,13 +176,13 @@ static enum hw_status kafka_directory_check_file(const struct hw_allocator *allo
  * cannot be looked at, or leads out of the store's root, counts: who opens it says why. Source:
  * LogManager.loadLogs. */
 static enum hw_status kafka_directory_take_log_directory(struct hw_kafka_directory *directory,
-                                                         struct hw_store *store, const char *path,
+                                                         const char *path,
                                                          const struct hw_name_list *names,
                                                          bool only_live, struct hw_error *error)
 {
     size_t size = hw_kafka_trimmed_size(path);
     enum hw_status status =
-        hw_kafka_expect_log_directory(directory->allocator, store, path, names, error);
+        hw_kafka_expect_log_directory(directory->allocator, directory->store, path, names, error);
 
     for (size_t i = 0; status == HW_OK && i < names->count; i++) {
         enum hw_kafka_partition_state state;
@@ -208,7 +198,7 @@ static enum hw_status kafka_directory_take_log_directory(struct hw_kafka_directo
         }
         status = hw_path_format(full, error, "%.*s%s%s", (int)size, path,
                                 path[size - 1] == '/' ? "" : "/", names->names[i]);
-        if (status == HW_OK && (hw_store_look(store, full, &look, &ignored) != HW_OK ||
+        if (status == HW_OK && (hw_store_look(directory->store, full, &look, &ignored) != HW_OK ||
                                 look.is_directory || (!look.exists && !look.is_link))) {
             status = kafka_directory_add(directory, full, strlen(full), NULL, NULL, error);
         }
@@ -218,21 +208,17 @@ static enum hw_status kafka_directory_take_log_directory(struct hw_kafka_directo
 
 /* Add what is in the directory `path`. */
 static enum hw_status kafka_directory_take_names(struct hw_kafka_directory *directory,
-                                                 struct hw_store *store, const char *path,
-                                                 const struct hw_name_list *names, bool only_live,
-                                                 struct hw_error *error)
+                                                 const char *path, const struct hw_name_list *names,
+                                                 bool only_live, struct hw_error *error)
 {
     struct hw_kafka_root *root = &directory->roots[directory->root_count - 1];
 
-    for (size_t i = 0; i < names->count; i++) {
-        if (hw_kafka_is_partition_file(names->names[i])) {
-            root->kind = HW_KAFKA_PARTITION;
-            return kafka_directory_add(directory, path, hw_kafka_trimmed_size(path), NULL, NULL,
-                                       error);
-        }
-    }
-    root->kind = HW_KAFKA_LOG_DIRECTORY;
-    return kafka_directory_take_log_directory(directory, store, path, names, only_live, error);
+    root->kind = hw_kafka_any_name(names, hw_kafka_is_partition_file) ? HW_KAFKA_PARTITION
+                                                                      : HW_KAFKA_LOG_DIRECTORY;
+    return root->kind == HW_KAFKA_PARTITION
+               ? kafka_directory_add(directory, path, hw_kafka_trimmed_size(path), NULL, NULL,
+                                     error)
+               : kafka_directory_take_log_directory(directory, path, names, only_live, error);
 }
 
 static enum hw_status kafka_directory_add_root(struct hw_kafka_directory *directory,
@@ -254,7 +240,7 @@ static enum hw_status kafka_directory_add_root(struct hw_kafka_directory *direct
 }
 
 static enum hw_status kafka_directory_take_path(struct hw_kafka_directory *directory,
-                                                struct hw_store *store, const char *path,
+                                                const char *path,
                                                 const struct hw_kafka_directory_options *options,
                                                 struct hw_error *error)
 {
@@ -266,11 +252,12 @@ static enum hw_status kafka_directory_take_path(struct hw_kafka_directory *direc
     if (path[0] == '\0') {
         return hw_error_set(error, HW_NOT_FOUND, "the path is empty");
     }
-    status = hw_store_open(store, path, HW_OPEN_READ, &file, error);
+    status = hw_store_open(directory->store, path, HW_OPEN_READ, &file, error);
     if (status == HW_OK) {
         hw_file_close(file);
         if (options->wants_segments) {
-            status = kafka_directory_check_file(directory->allocator, store, path, error);
+            status =
+                kafka_directory_check_file(directory->allocator, directory->store, path, error);
         }
         return status == HW_OK ? kafka_directory_add(directory, path, hw_kafka_parent_size(path),
                                                      path, NULL, error)
@@ -280,9 +267,8 @@ static enum hw_status kafka_directory_take_path(struct hw_kafka_directory *direc
         return status;
     }
     /* A directory cannot be opened as a file; what is neither is told of as a file. */
-    if (hw_store_list(store, path, &names, &list_error) == HW_OK) {
-        status =
-            kafka_directory_take_names(directory, store, path, &names, options->only_live, error);
+    if (hw_store_list(directory->store, path, &names, &list_error) == HW_OK) {
+        status = kafka_directory_take_names(directory, path, &names, options->only_live, error);
     } else if (list_error.status == HW_NO_MEMORY) {
         *error = list_error;
         status = HW_NO_MEMORY;
@@ -299,7 +285,7 @@ enum hw_status hw_kafka_directory_open(struct hw_kafka_directory *directory,
 {
     enum hw_status status = HW_OK;
 
-    *directory = (struct hw_kafka_directory){.allocator = allocator};
+    *directory = (struct hw_kafka_directory){.allocator = allocator, .store = store};
     directory->memo = hw_alloc_zeroed(allocator, sizeof *directory->memo);
     if (directory->memo == NULL) {
         return hw_error_no_memory(error, "a directory of Kafka");
@@ -310,7 +296,7 @@ enum hw_status hw_kafka_directory_open(struct hw_kafka_directory *directory,
 
         status = kafka_directory_add_root(directory, path, error);
         if (status == HW_OK) {
-            status = kafka_directory_take_path(directory, store, path, options, error);
+            status = kafka_directory_take_path(directory, path, options, error);
         }
         if (status != HW_OK && status != HW_NO_MEMORY && options->is_list) {
             char fault[HW_ERROR_MESSAGE_SIZE_BYTES];
@@ -338,7 +324,7 @@ const char *hw_kafka_root_fault(const struct hw_kafka_directory *directory, size
 void hw_kafka_directory_cut(struct hw_kafka_directory *directory, size_t count)
 {
     while (directory->count > count) {
-        kafka_directory_drop(directory->allocator, &directory->partitions[--directory->count]);
+        kafka_directory_drop(&directory->partitions[--directory->count]);
     }
 }
 
@@ -395,10 +381,7 @@ static enum hw_status kafka_directory_has_name(const struct hw_allocator *alloca
     struct hw_name_list names = {.allocator = allocator};
     enum hw_status status = hw_store_list(store, path, &names, error);
 
-    *has = false;
-    for (size_t i = 0; status == HW_OK && !*has && i < names.count; i++) {
-        *has = is_one(names.names[i]);
-    }
+    *has = status == HW_OK && hw_kafka_any_name(&names, is_one);
     hw_name_list_release(&names);
     return status;
 }
@@ -448,12 +431,11 @@ bool hw_kafka_partition_is_metadata(const struct hw_kafka_partition *partition)
 }
 
 enum hw_status hw_kafka_partition_list(const struct hw_kafka_partition *partition,
-                                       const struct hw_allocator *allocator, struct hw_store *store,
                                        struct hw_name_list *names, struct hw_error *error)
 {
     enum hw_status status;
 
-    *names = (struct hw_name_list){.allocator = allocator};
-    status = hw_store_list(store, partition->path, names, error);
+    *names = (struct hw_name_list){.allocator = partition->allocator};
+    status = hw_store_list(partition->store, partition->path, names, error);
     return status == HW_NOT_FOUND ? HW_OK : status;
 }

@@ -18,9 +18,19 @@
 
 enum hw_kafka_path_kind { HW_KAFKA_FILE, HW_KAFKA_PARTITION, HW_KAFKA_LOG_DIRECTORY };
 
-struct hw_checkpoint_memo;
+struct hw_checkpoint_file;
+
+/* The files as they were when they were first asked for. Use through the functions. */
+struct hw_checkpoint_memo {
+    const struct hw_allocator *allocator;
+    struct hw_checkpoint_file *files;
+    size_t count;
+    size_t capacity;
+};
 
 struct hw_kafka_partition {
+    const struct hw_allocator *allocator; /* Whose memory is for reading it, and from where. */
+    struct hw_store *store;
     char *path;        /* Its directory. */
     char *file;        /* The one file of it that is meant; NULL: all of them. */
     char *fault;       /* Why nothing below the path can be read; NULL. */
@@ -28,7 +38,7 @@ struct hw_kafka_partition {
     int32_t partition; /* -1 with topic NULL. */
     enum hw_kafka_partition_state state;
     size_t root;                     /* The path that it was found by. */
-    struct hw_checkpoint_memo *memo; /* Of its directory, partition_checkpoint.h; NULL: none. */
+    struct hw_checkpoint_memo *memo; /* Of its directory; NULL: none. */
 };
 
 /* One of the paths. */
@@ -40,6 +50,7 @@ struct hw_kafka_root {
 
 struct hw_kafka_directory {
     const struct hw_allocator *allocator;
+    struct hw_store *store;
     struct hw_kafka_root *roots; /* In the order of the paths. */
     size_t root_count;
     size_t root_capacity;
@@ -92,7 +103,38 @@ void hw_kafka_directory_cut(struct hw_kafka_directory *directory, size_t count);
  * case. A directory that is gone is empty. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_kafka_partition_list(const struct hw_kafka_partition *partition,
-                                       const struct hw_allocator *allocator, struct hw_store *store,
                                        struct hw_name_list *names, struct hw_error *error);
+
+/*
+ * kafka_nearby.c: expect `path`, a directory with these names in it, to be a log directory: it has
+ * a broker's files or the directory of a partition. Errors: HW_NO_MEMORY; HW_NOT_FOUND if it is
+ * none, with some of those below it in the message.
+ */
+enum hw_status hw_kafka_expect_log_directory(const struct hw_allocator *allocator,
+                                             struct hw_store *store, const char *path,
+                                             const struct hw_name_list *names,
+                                             struct hw_error *error);
+
+/* --------------------------------------------------------- checkpoints: partition_checkpoint.c */
+
+/*
+ * What the offset checkpoints of a log directory say of its partitions. Each has a line for every
+ * partition, so who asks for many reads a file once:
+ *
+ *     hw_kafka_directory        its partitions share a memo
+ *       memo                    the files read so far, by topic and partition
+ */
+void hw_checkpoint_memo_release(struct hw_checkpoint_memo *memo);
+
+/*
+ * The offset that a checkpoint of the log directory has for the partition, or `missing`: the last
+ * one counts, as in Kafka. A file that is missing or damaged has none, unless the caller
+ * `is_strict`, as a start is, which relies on the whole file. The partition's memo keeps what was
+ * read; without one the file is read. Errors: HW_NO_MEMORY, HW_INTERRUPTED, HW_MISUSE; if strict
+ * also HW_NOT_FOUND, HW_IO, HW_CORRUPT where any line of it is damaged.
+ */
+enum hw_status hw_partition_checkpoint(const struct hw_kafka_partition *partition,
+                                       const char *checkpoint, bool is_strict, hw_offset_t missing,
+                                       hw_offset_t *offset, struct hw_error *error);
 
 #endif /* HW_INSPECT_KAFKA_DIRECTORY_H */

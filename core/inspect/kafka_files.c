@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/inspect/kafka_files.h"
 
-#include "core/format/meta_properties.h"
+#include "core/format/identity_files.h"
 #include "core/format/segment_name.h"
 #include "core/inspect/index_file.h"
 #include "core/inspect/kafka_name.h"
-#include "core/inspect/segment_summary.h"
+#include "core/inspect/partition_summary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,10 +27,9 @@ enum hw_status hw_kafka_files_open(struct hw_kafka_files *files,
     if (partition == NULL) {
         return hw_store_list(store, path, &files->names, error);
     }
-    status = hw_kafka_partition_list(partition, allocator, store, &files->names, error);
+    status = hw_kafka_partition_list(partition, &files->names, error);
     if (status == HW_OK) {
-        status = hw_partition_start_open(&files->start, allocator, store, partition, &files->names,
-                                         error);
+        status = hw_partition_start_open(&files->start, partition, &files->names, error);
     }
     if (status == HW_IO) {
         files->unread = *error;
@@ -129,7 +128,7 @@ static enum hw_status files_measure_index(struct hw_kafka_files *files, struct h
     enum hw_status status = hw_index_file_open(&index, files->store, file->path, kind, error);
 
     if (status == HW_OK) {
-        status = hw_index_file_count_up_to(&index, INT64_MAX, &count, error);
+        status = hw_index_file_count_up_to(&index, INT64_MAX, false, &count, error);
     }
     hw_index_file_close(&index);
     file->used_bytes = count * (int64_t)hw_index_entry_size(kind);
@@ -154,7 +153,7 @@ static enum hw_status files_measure(struct hw_kafka_files *files, struct hw_kafk
     }
     status = hw_segment_paths_of_file(&paths, file->path, error);
     if (status == HW_OK) {
-        status = hw_segment_summary_read(&summary, files->allocator, files->store, &paths, false,
+        status = hw_segment_summary_read(&summary, files->allocator, files->store, &paths,
                                          HW_OFFSET_NONE, false, error);
     }
     if (status == HW_OK) {

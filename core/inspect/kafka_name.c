@@ -2,8 +2,8 @@
 #include "core/inspect/kafka_name.h"
 
 #include "core/format/segment_name.h"
-#include "core/format/topic_name.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const struct {
@@ -55,21 +55,14 @@ static enum hw_kafka_partition_state kafka_name_take_suffix(const char *name, si
 /* A decimal number as Kafka writes a partition: 0, or digits that do not begin with 0. */
 static bool kafka_name_parse_number(const char *text, size_t size, int32_t *partition)
 {
-    int32_t value = 0;
+    int64_t value;
+    bool is_number =
+        (size == 1 || text[0] != '0') && hw_digits_parse(text, size, INT32_MAX, &value);
 
-    if (size == 0 || (size > 1 && text[0] == '0')) {
-        return false;
+    if (is_number) {
+        *partition = (int32_t)value;
     }
-    for (size_t i = 0; i < size; i++) {
-        int digit = text[i] - '0';
-
-        if (digit < 0 || digit > 9 || value > (INT32_MAX - digit) / 10) {
-            return false;
-        }
-        value = value * 10 + digit;
-    }
-    *partition = value;
-    return true;
+    return is_number;
 }
 
 bool hw_kafka_partition_name_parse(const char *name, size_t *topic_size, int32_t *partition,
@@ -144,7 +137,65 @@ bool hw_kafka_is_partition_file(const char *name)
            hw_segment_name_split(name, &base_offset, &suffix);
 }
 
+bool hw_kafka_any_name(const struct hw_name_list *names, bool (*is_one)(const char *name))
+{
+    size_t i = 0;
+
+    while (i < names->count && !is_one(names->names[i])) {
+        i++;
+    }
+    return i < names->count;
+}
+
 bool hw_kafka_is_log_directory_file(const char *name)
 {
     return strcmp(name, "meta.properties") == 0 || hw_name_ends_with(name, "-offset-checkpoint");
+}
+
+/* ------------------------------------------------------------------------------------ segments */
+
+/* "<stem>.log<tail>" and so on; the stem is `stem_size` characters of a path and the digits. */
+static enum hw_status segment_paths_fill(struct hw_segment_paths *paths, int stem_size,
+                                         const char *stem, const char *tail, struct hw_error *error)
+{
+    const char *slash = stem_size == 0 || stem[stem_size - 1] == '/' ? "" : "/";
+    const struct {
+        char *path;
+        const char *suffix;
+    } files[] = {{paths->log, ".log"},
+                 {paths->index, ".index"},
+                 {paths->time, ".timeindex"},
+                 {paths->transactions, ".txnindex"}};
+    enum hw_status status = HW_OK;
+
+    for (size_t i = 0; status == HW_OK && i < sizeof files / sizeof files[0]; i++) {
+        status = hw_path_format(files[i].path, error, "%.*s%s%020" PRId64 "%s%s", stem_size, stem,
+                                slash, paths->base_offset, files[i].suffix, tail);
+    }
+    return status;
+}
+
+enum hw_status hw_segment_paths_format(struct hw_segment_paths *paths, const char *directory,
+                                       struct hw_segment_item item, struct hw_error *error)
+{
+    *paths = (struct hw_segment_paths){.is_named = true, .base_offset = item.base_offset};
+    return segment_paths_fill(paths, (int)strlen(directory), directory, item.is_swap ? ".swap" : "",
+                              error);
+}
+
+enum hw_status hw_segment_paths_of_file(struct hw_segment_paths *paths, const char *file,
+                                        struct hw_error *error)
+{
+    const char *suffix;
+    const char *tail;
+
+    *paths = (struct hw_segment_paths){.is_named = false};
+    if (strlen(file) >= HW_PATH_MAX ||
+        !hw_segment_name_split(hw_kafka_base_name(file), &paths->base_offset, &suffix)) {
+        return hw_path_format(paths->log, error, "%s", file);
+    }
+    paths->is_named = true;
+    tail = strchr(suffix + 1, '.');
+    return segment_paths_fill(paths, (int)hw_kafka_parent_size(file), file,
+                              tail == NULL ? "" : tail, error);
 }

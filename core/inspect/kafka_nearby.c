@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/inspect/kafka_nearby.h"
-
-#include "core/inspect/kafka_name.h"
+/* Is a directory a log directory, and where are some if it is not? */
+#include "core/inspect/kafka_directory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,9 +41,7 @@ static enum hw_status nearby_is_partition(struct nearby *nearby, const char *pat
         return HW_OK;
     }
     status = nearby_list(nearby, full, &names, error);
-    for (size_t i = 0; status == HW_OK && !*is && i < names.count; i++) {
-        *is = hw_kafka_is_partition_file(names.names[i]);
-    }
+    *is = status == HW_OK && hw_kafka_any_name(&names, hw_kafka_is_partition_file);
     hw_name_list_release(&names);
     return status;
 }
@@ -55,10 +52,7 @@ static enum hw_status nearby_is_log_directory(struct nearby *nearby, const char 
 {
     enum hw_status status = HW_OK;
 
-    *is = false;
-    for (size_t i = 0; !*is && i < names->count; i++) {
-        *is = hw_kafka_is_log_directory_file(names->names[i]);
-    }
+    *is = hw_kafka_any_name(names, hw_kafka_is_log_directory_file);
     for (size_t i = 0; status == HW_OK && !*is && i < names->count; i++) {
         enum hw_kafka_partition_state state;
         size_t topic_size;

@@ -2,31 +2,28 @@
 #include "core/inspect/kafka_scan.h"
 
 #include "core/base/assert.h"
+#include "core/base/search.h"
 #include "core/inspect/visibility.h"
 
 #include <string.h>
 
-enum { MERGED_WINDOW_BYTES = 16 << 20 }; /* Of all partitions together. */
+/* Of all partitions together, and of each at least. */
+enum { MERGED_WINDOW_BYTES = 16 << 20, MERGED_WINDOW_MIN = 4096 };
 
 struct hw_kafka_scan {
     const struct hw_allocator *allocator;
-    struct hw_store *store;
     struct hw_partition_scan_options options;
     bool is_merged;
     struct hw_kafka_directory directory;
     size_t first; /* Partitions not opened yet. */
     size_t end;
-    /* The open ones: one, or if merged all that have a row, the next one of the order in front: a
-     * heap. */
-    struct hw_partition_scan **open;
+    /* Rows of the open ones: one, or if merged all that have a row, in their order. */
+    const struct hw_partition_row **open;
     size_t open_count;
     size_t open_capacity;
     struct hw_visibility *views; /* One a partition, once somebody asks; opened or zero. */
-    bool has_row;                /* That of open[0] was returned. */
-    int64_t bytes_read;          /* Of those that are closed. */
+    int64_t bytes_read;
 };
-
-/* -------------------------------------------------------------------------------------- opening */
 
 /* Drop the partitions that are not wanted. */
 static void keep_wanted(struct hw_kafka_directory *directory,
@@ -61,8 +58,8 @@ enum hw_status hw_kafka_scan_open(const struct hw_allocator *allocator, struct h
         return hw_error_no_memory(error, "a scan");
     }
     made->allocator = allocator;
-    made->store = store;
     made->options = options->scan;
+    made->options.range.bytes_read = &made->bytes_read;
     status = hw_kafka_directory_open(
         &made->directory, allocator, store, options->paths,
         &(struct hw_kafka_directory_options){
@@ -76,17 +73,11 @@ enum hw_status hw_kafka_scan_open(const struct hw_allocator *allocator, struct h
     made->end = made->directory.count;
     made->is_merged = options->is_merged && made->directory.count > 1;
     if (made->is_merged) {
-        made->options.range.window_max = MERGED_WINDOW_BYTES / made->directory.count;
+        made->options.range.window_max =
+            HW_MAX(MERGED_WINDOW_BYTES / made->directory.count, MERGED_WINDOW_MIN);
     }
     *scan = made;
     return HW_OK;
-}
-
-static void close_first(struct hw_kafka_scan *scan)
-{
-    scan->bytes_read += hw_partition_scan_bytes_read(scan->open[0]);
-    hw_partition_scan_close(scan->open[0]);
-    scan->open[0] = scan->open[--scan->open_count];
 }
 
 void hw_kafka_scan_close(struct hw_kafka_scan *scan)
@@ -95,7 +86,7 @@ void hw_kafka_scan_close(struct hw_kafka_scan *scan)
         return;
     }
     while (scan->open_count > 0) {
-        close_first(scan);
+        hw_partition_scan_close(scan->open[--scan->open_count]->scan);
     }
     for (size_t i = 0; scan->views != NULL && i < scan->directory.count; i++) {
         if (scan->views[i].partition != NULL) {
@@ -108,136 +99,69 @@ void hw_kafka_scan_close(struct hw_kafka_scan *scan)
     hw_free(scan->allocator, scan, sizeof *scan);
 }
 
-/* Open one more partition, behind the others. */
+/* By offset, and then by partition. */
+static bool comes_before(const struct hw_kafka_scan *scan, const struct hw_partition_row *left,
+                         const struct hw_partition_row *right)
+{
+    bool is_less = left->offset != right->offset ? left->offset < right->offset
+                                                 : left->partition < right->partition;
+
+    return is_less != scan->options.range.is_backwards;
+}
+
+/* Put the first row, which is new, in its place. */
+static void settle_first(struct hw_kafka_scan *scan)
+{
+    const struct hw_partition_row *row = scan->open[0];
+    size_t at;
+
+    HW_SEARCH(at, 1, scan->open_count, comes_before(scan, scan->open[at], row));
+    memmove(&scan->open[0], &scan->open[1], (at - 1) * sizeof *scan->open);
+    scan->open[at - 1] = row;
+}
+
+/* Step the partition of the first row; at its end it is closed. */
+static enum hw_status step_first(struct hw_kafka_scan *scan, struct hw_error *error)
+{
+    struct hw_partition_scan *partition = scan->open[0]->scan;
+    const struct hw_partition_row *row;
+    enum hw_status status = hw_partition_scan_next(partition, &row, error);
+
+    if (row == NULL) {
+        memmove(&scan->open[0], &scan->open[1], --scan->open_count * sizeof *scan->open);
+        hw_partition_scan_close(partition);
+    } else if (scan->open_count > 1) {
+        settle_first(scan);
+    }
+    return status;
+}
+
+/* Open one more partition, and step it to its first row. */
 static enum hw_status open_partition(struct hw_kafka_scan *scan, struct hw_error *error)
 {
     size_t number = scan->options.range.is_backwards ? scan->end - 1 : scan->first;
+    struct hw_partition_scan *partition;
+    const struct hw_partition_row *row;
     enum hw_status status =
         hw_array_reserve(scan->allocator, (void **)&scan->open, &scan->open_capacity,
                          scan->open_count + 1, sizeof *scan->open, error);
 
     if (status == HW_OK) {
-        status = hw_partition_scan_open(scan->allocator, scan->store,
-                                        &scan->directory.partitions[number], &scan->options,
-                                        &scan->open[scan->open_count], error);
+        status = hw_partition_scan_open(&scan->directory.partitions[number], &scan->options,
+                                        &partition, error);
     }
-    if (status == HW_OK) {
-        scan->open_count++;
-        scan->first += !scan->options.range.is_backwards;
-        scan->end -= scan->options.range.is_backwards;
+    if (status != HW_OK) {
+        return status;
     }
-    return status;
-}
-
-/* -------------------------------------------------------------------------------------- merging */
-
-/* By offset, and then by partition. */
-static bool comes_before(const struct hw_kafka_scan *scan, size_t a, size_t b)
-{
-    const struct hw_partition_row *left = hw_partition_scan_row(scan->open[a]);
-    const struct hw_partition_row *right = hw_partition_scan_row(scan->open[b]);
-    bool is_less = left->offset != right->offset ? left->offset < right->offset
-                                                 : left->partition < right->partition;
-
-    return a != b && is_less != scan->options.range.is_backwards;
-}
-
-static void swap(struct hw_kafka_scan *scan, size_t a, size_t b)
-{
-    struct hw_partition_scan *kept = scan->open[a];
-
-    scan->open[a] = scan->open[b];
-    scan->open[b] = kept;
-}
-
-static void sift_up(struct hw_kafka_scan *scan, size_t at)
-{
-    while (at > 0 && comes_before(scan, at, (at - 1) / 2)) {
-        swap(scan, at, (at - 1) / 2);
-        at = (at - 1) / 2;
-    }
-}
-
-static void sift_down(struct hw_kafka_scan *scan)
-{
-    size_t at = 0;
-
-    for (;;) {
-        size_t least = at;
-
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
-            if (child < scan->open_count && comes_before(scan, child, least)) {
-                least = child;
-            }
-        }
-        if (least == at) {
-            return;
-        }
-        swap(scan, at, least);
-        at = least;
-    }
-}
-
-/* Open all partitions and step each to its first row. */
-static enum hw_status fill_heap(struct hw_kafka_scan *scan, struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    while (status == HW_OK && scan->first < scan->end) {
-        bool found = false;
-
-        status = open_partition(scan, error);
-        if (status == HW_OK) {
-            status = hw_partition_scan_next(scan->open[scan->open_count - 1], &found, error);
-        }
-        if (status == HW_OK && found) {
-            sift_up(scan, scan->open_count - 1);
-        } else if (status == HW_OK) {
-            scan->bytes_read += hw_partition_scan_bytes_read(scan->open[--scan->open_count]);
-            hw_partition_scan_close(scan->open[scan->open_count]);
-        }
-    }
-    return status;
-}
-
-static enum hw_status next_merged(struct hw_kafka_scan *scan, struct hw_error *error)
-{
-    bool found = true;
-    enum hw_status status = HW_OK;
-
-    if (!scan->has_row) {
-        return fill_heap(scan, error);
-    }
-    status = hw_partition_scan_next(scan->open[0], &found, error);
-    if (status == HW_OK && !found) {
-        close_first(scan);
-    }
-    if (status == HW_OK) {
-        sift_down(scan);
-    }
-    return status;
-}
-
-/* ------------------------------------------------------------------------- one after the other */
-
-static enum hw_status next_in_turn(struct hw_kafka_scan *scan, struct hw_error *error)
-{
-    bool found = false;
-    enum hw_status status = HW_OK;
-
-    while (status == HW_OK && !found) {
-        if (scan->open_count == 0 && scan->first == scan->end) {
-            return HW_OK;
-        }
-        if (scan->open_count == 0) {
-            status = open_partition(scan, error);
-        }
-        if (status == HW_OK) {
-            status = hw_partition_scan_next(scan->open[0], &found, error);
-        }
-        if (status == HW_OK && !found) {
-            close_first(scan);
-        }
+    scan->first += !scan->options.range.is_backwards;
+    scan->end -= scan->options.range.is_backwards;
+    status = hw_partition_scan_next(partition, &row, error);
+    if (row == NULL) {
+        hw_partition_scan_close(partition);
+    } else {
+        memmove(&scan->open[1], &scan->open[0], scan->open_count++ * sizeof *scan->open);
+        scan->open[0] = row;
+        settle_first(scan);
     }
     return status;
 }
@@ -245,31 +169,21 @@ static enum hw_status next_in_turn(struct hw_kafka_scan *scan, struct hw_error *
 enum hw_status hw_kafka_scan_next(struct hw_kafka_scan *scan, const struct hw_partition_row **row,
                                   struct hw_error *error)
 {
-    enum hw_status status = scan->has_row && scan->open_count == 0 ? HW_OK
-                            : scan->is_merged                      ? next_merged(scan, error)
-                                                                   : next_in_turn(scan, error);
+    enum hw_status status = scan->open_count > 0 ? step_first(scan, error) : HW_OK;
 
-    scan->has_row = true;
-    *row = status == HW_OK && scan->open_count > 0 ? hw_partition_scan_row(scan->open[0]) : NULL;
+    /* Merged, all are opened at first; else each when the one before is at its end. */
+    while (status == HW_OK && scan->first < scan->end &&
+           (scan->is_merged || scan->open_count == 0)) {
+        status = open_partition(scan, error);
+    }
+    *row = status == HW_OK && scan->open_count > 0 ? scan->open[0] : NULL;
     return status;
-}
-
-enum hw_status hw_kafka_scan_control(struct hw_kafka_scan *scan, struct hw_record *record,
-                                     bool *found, struct hw_error *error)
-{
-    return hw_partition_scan_control(scan->open[0], record, found, error);
-}
-
-enum hw_status hw_kafka_scan_bytes(struct hw_kafka_scan *scan, const uint8_t **bytes, size_t *size,
-                                   struct hw_error *error)
-{
-    return hw_partition_scan_bytes(scan->open[0], bytes, size, error);
 }
 
 enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char **visibility,
                                         struct hw_error *error)
 {
-    const struct hw_partition_row *row = hw_partition_scan_row(scan->open[0]);
+    const struct hw_partition_row *row = scan->open[0];
     struct hw_visibility *view;
     enum hw_status status = HW_OK;
 
@@ -283,7 +197,7 @@ enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char *
     }
     view = &scan->views[row->partition - scan->directory.partitions];
     if (view->partition == NULL) {
-        status = hw_visibility_open(view, scan->allocator, scan->store, row->partition, error);
+        status = hw_visibility_open(view, row->partition, &scan->bytes_read, error);
         if (status != HW_OK) {
             hw_visibility_release(view);
             *view = (struct hw_visibility){.partition = NULL};
@@ -295,14 +209,5 @@ enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char *
 
 int64_t hw_kafka_scan_bytes_read(const struct hw_kafka_scan *scan)
 {
-    int64_t sum = scan->bytes_read;
-
-    for (size_t i = 0; scan->views != NULL && i < scan->directory.count; i++) {
-        sum += scan->views[i].bytes_read;
-    }
-
-    for (size_t i = 0; i < scan->open_count; i++) {
-        sum += hw_partition_scan_bytes_read(scan->open[i]);
-    }
-    return sum;
+    return scan->bytes_read;
 }

@@ -48,14 +48,6 @@ enum hw_status hw_kafka_scan_next(struct hw_kafka_scan *scan, const struct hw_pa
 enum hw_status hw_kafka_scan_visibility(struct hw_kafka_scan *scan, const char **visibility,
                                         struct hw_error *error);
 
-/* hw_partition_scan_control() for the present row. */
-enum hw_status hw_kafka_scan_control(struct hw_kafka_scan *scan, struct hw_record *record,
-                                     bool *found, struct hw_error *error);
-
-/* hw_partition_scan_bytes() for the present row. */
-enum hw_status hw_kafka_scan_bytes(struct hw_kafka_scan *scan, const uint8_t **bytes, size_t *size,
-                                   struct hw_error *error);
-
 /* Bytes that were read from files so far. */
 int64_t hw_kafka_scan_bytes_read(const struct hw_kafka_scan *scan);
 

@@ -1,35 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/inspect/metadata_load.h"
 
+#include "core/format/segment_name.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-enum { SNAPSHOT_OFFSET_DIGITS = 20, SNAPSHOT_EPOCH_DIGITS = 10 };
-
-/* `count` digits at *text, and step behind them. */
-static bool metadata_take_digits(const char **text, int count, int64_t most, int64_t *number)
-{
-    *number = 0;
-    for (int i = 0; i < count; i++) {
-        int digit = (*text)[i] - '0';
-
-        if (digit < 0 || digit > 9 || *number > (most - digit) / 10) {
-            return false;
-        }
-        *number = *number * 10 + digit;
-    }
-    *text += count;
-    return true;
-}
-
 bool hw_metadata_snapshot_name_parse(const char *name, hw_offset_t *end, hw_epoch_t *epoch)
 {
+    enum { AT_DASH = 20, AT_SUFFIX = 31 }; /* Digits of the offset, and of the epoch. */
     int64_t offset;
     int64_t number;
 
-    if (!metadata_take_digits(&name, SNAPSHOT_OFFSET_DIGITS, INT64_MAX - 1, &offset) ||
-        *name++ != '-' || !metadata_take_digits(&name, SNAPSHOT_EPOCH_DIGITS, INT32_MAX, &number) ||
-        strcmp(name, ".checkpoint") != 0) {
+    if (!hw_digits_parse(name, AT_DASH, INT64_MAX - 1, &offset) || name[AT_DASH] != '-' ||
+        !hw_digits_parse(name + AT_DASH + 1, AT_SUFFIX - AT_DASH - 1, INT32_MAX, &number) ||
+        strcmp(name + AT_SUFFIX, ".checkpoint") != 0) {
         return false;
     }
     *end = offset;
@@ -37,16 +22,14 @@ bool hw_metadata_snapshot_name_parse(const char *name, hw_offset_t *end, hw_epoc
     return true;
 }
 
-enum hw_status hw_metadata_find_snapshot(const struct hw_allocator *allocator,
-                                         struct hw_store *store,
-                                         const struct hw_kafka_partition *partition,
+enum hw_status hw_metadata_find_snapshot(const struct hw_kafka_partition *partition,
                                          const struct hw_metadata_search *search, hw_offset_t *end,
                                          char path[HW_PATH_MAX], struct hw_error *error)
 {
     struct hw_name_list names;
     const char *found = NULL;
     hw_epoch_t found_epoch = -1;
-    enum hw_status status = hw_kafka_partition_list(partition, allocator, store, &names, error);
+    enum hw_status status = hw_kafka_partition_list(partition, &names, error);
 
     *end = HW_OFFSET_NONE;
     for (size_t i = 0; i < names.count && status == HW_OK; i++) {
@@ -74,7 +57,6 @@ enum hw_status hw_metadata_find_snapshot(const struct hw_allocator *allocator,
 /* Where a walk over records got to. */
 struct metadata_walk {
     struct hw_metadata_state *state;
-    struct hw_store *store;
     hw_offset_t limit;
     bool has_footer;
 };
@@ -85,8 +67,8 @@ static enum hw_status metadata_walk_over(struct metadata_walk *walk,
                                          hw_offset_t from, struct hw_error *error)
 {
     struct hw_internal_scan scan;
-    enum hw_status status = hw_internal_scan_open(&scan, walk->state->allocator, walk->store,
-                                                  partition, HW_MESSAGES_METADATA, from, error);
+    enum hw_status status =
+        hw_internal_scan_open(&scan, partition, HW_MESSAGES_METADATA, from, error);
     bool is_first = true;
 
     walk->has_footer = false;
@@ -115,10 +97,7 @@ static enum hw_status metadata_walk_over(struct metadata_walk *walk,
             walk->has_footer = walk->has_footer || scan.internal.type == HW_CONTROL_SNAPSHOT_FOOTER;
             continue;
         }
-        status = hw_metadata_state_apply(
-            walk->state, &scan.internal,
-            (struct hw_metadata_place){.offset = row->offset, .timestamp = row->record.timestamp},
-            error);
+        status = hw_metadata_state_apply(walk->state, &scan.internal, error);
     }
     hw_internal_scan_close(&scan);
     return status;
@@ -157,13 +136,11 @@ static enum hw_status metadata_load_file(const struct metadata_walk *walk,
 }
 
 /* The offset of the first record of the log; 0 where there is none. */
-static enum hw_status metadata_log_start(const struct metadata_walk *walk,
-                                         const struct hw_kafka_partition *partition,
+static enum hw_status metadata_log_start(const struct hw_kafka_partition *partition,
                                          hw_offset_t *start, struct hw_error *error)
 {
     struct hw_internal_scan scan;
-    enum hw_status status = hw_internal_scan_open(&scan, walk->state->allocator, walk->store,
-                                                  partition, HW_MESSAGES_METADATA, 0, error);
+    enum hw_status status = hw_internal_scan_open(&scan, partition, HW_MESSAGES_METADATA, 0, error);
 
     *start = 0;
     if (status == HW_OK) {
@@ -188,15 +165,14 @@ static enum hw_status metadata_load_snapshot(const struct metadata_walk *walk,
     enum hw_status status = HW_OK;
 
     if (search.wants_oldest) {
-        status = metadata_log_start(walk, partition, &search.least, error);
+        status = metadata_log_start(partition, &search.least, error);
     }
     *end = HW_OFFSET_NONE;
     if (status != HW_OK || (search.wants_oldest && search.least == 0)) {
         return status;
     }
     do {
-        status = hw_metadata_find_snapshot(walk->state->allocator, walk->store, partition, &search,
-                                           end, path, error);
+        status = hw_metadata_find_snapshot(partition, &search, end, path, error);
         if (status == HW_OK && *end != HW_OFFSET_NONE) {
             status = metadata_load_file(walk, partition, path, &is_whole, error);
             search.most = search.wants_oldest ? search.most : *end - 1;
@@ -206,11 +182,11 @@ static enum hw_status metadata_load_snapshot(const struct metadata_walk *walk,
     return status;
 }
 
-enum hw_status hw_metadata_load(struct hw_metadata_state *state, struct hw_store *store,
+enum hw_status hw_metadata_load(struct hw_metadata_state *state,
                                 const struct hw_kafka_partition *partition, hw_offset_t limit,
                                 struct hw_error *error)
 {
-    struct metadata_walk walk = {.state = state, .store = store, .limit = limit};
+    struct metadata_walk walk = {.state = state, .limit = limit};
     hw_offset_t end = HW_OFFSET_NONE;
     enum hw_status status;
 

@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/inspect/partition_checkpoint.h"
+#include "core/inspect/kafka_directory.h"
 
-#include "core/base/search.h"
+#include "core/base/byte_map.h"
+#include "core/base/bytes.h"
 #include "core/format/checkpoint_scan.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* What a line says. */
-struct checkpoint_entry {
-    struct hw_checkpoint_span topic;
-    int32_t partition;
-    int64_t line;
-    hw_offset_t offset;
-};
 
 struct hw_checkpoint_file {
     char *path;
-    struct hw_checkpoint_scan scan; /* Has the bytes of the topics. */
-    struct checkpoint_entry *entries;
-    size_t count;
+    struct hw_byte_map keys; /* checkpoint_key() */
+    hw_offset_t *offsets;    /* Of each of them, the last one in the file. */
     size_t capacity;
     enum hw_status status; /* As for who has to rely on all of it: its first fault is `error`. */
     struct hw_error error;
@@ -29,8 +20,8 @@ static void checkpoint_file_release(const struct hw_allocator *allocator,
                                     struct hw_checkpoint_file *file)
 {
     hw_text_free(allocator, file->path);
-    hw_checkpoint_scan_release(&file->scan);
-    hw_free(allocator, file->entries, file->capacity * sizeof *file->entries);
+    hw_byte_map_release(&file->keys);
+    hw_free(allocator, file->offsets, file->capacity * sizeof *file->offsets);
 }
 
 void hw_checkpoint_memo_release(struct hw_checkpoint_memo *memo)
@@ -42,20 +33,17 @@ void hw_checkpoint_memo_release(struct hw_checkpoint_memo *memo)
     *memo = (struct hw_checkpoint_memo){.allocator = memo->allocator};
 }
 
-static int checkpoint_compare(const void *left, const void *right)
+/* Make the bytes of a topic and of a partition one key. */
+static enum hw_status checkpoint_key(struct hw_buffer *key, const char *topic, size_t topic_size,
+                                     int32_t partition, struct hw_error *error)
 {
-    const struct checkpoint_entry *a = left;
-    const struct checkpoint_entry *b = right;
-    size_t size = HW_MIN(a->topic.size, b->topic.size);
-    int order = memcmp(a->topic.text, b->topic.text, size);
+    uint8_t number[4];
+    enum hw_status status;
 
-    if (order == 0) {
-        order = (a->topic.size > b->topic.size) - (a->topic.size < b->topic.size);
-    }
-    if (order == 0) {
-        order = (a->partition > b->partition) - (a->partition < b->partition);
-    }
-    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
+    hw_put_i32(number, partition);
+    key->size = 0;
+    status = hw_buffer_append(key, topic, topic_size, error);
+    return status == HW_OK ? hw_buffer_append(key, number, sizeof number, error) : status;
 }
 
 /* Read the file at file->path. */
@@ -63,11 +51,16 @@ static enum hw_status checkpoint_file_read(const struct hw_allocator *allocator,
                                            struct hw_store *store, struct hw_checkpoint_file *file,
                                            struct hw_error *error)
 {
+    struct hw_checkpoint_scan scan;
     struct hw_checkpoint_row row;
-    enum hw_status status =
-        hw_checkpoint_scan_open(&file->scan, store, file->path, HW_CHECKPOINT_OFFSETS, error);
+    struct hw_buffer key;
+    size_t number;
+    enum hw_status status;
 
-    while (status == HW_OK && hw_checkpoint_scan_next(&file->scan, &row)) {
+    hw_checkpoint_scan_init(&scan, allocator);
+    hw_buffer_init(&key, allocator);
+    status = hw_checkpoint_scan_open(&scan, store, file->path, HW_CHECKPOINT_OFFSETS, error);
+    while (status == HW_OK && hw_checkpoint_scan_next(&scan, &row)) {
         if (row.fault[0] != '\0') {
             if (file->status == HW_OK) {
                 file->status =
@@ -75,18 +68,17 @@ static enum hw_status checkpoint_file_read(const struct hw_allocator *allocator,
             }
             continue;
         }
-        status = hw_array_reserve(allocator, (void **)&file->entries, &file->capacity,
-                                  file->count + 1, sizeof *file->entries, error);
+        status = checkpoint_key(&key, row.topic.text, row.topic.size, row.number, error);
         if (status == HW_OK) {
-            file->entries[file->count++] = (struct checkpoint_entry){.topic = row.topic,
-                                                                     .partition = row.number,
-                                                                     .line = row.line,
-                                                                     .offset = row.offset};
+            status = hw_byte_map_add_item(&file->keys, key.bytes, key.size, (void **)&file->offsets,
+                                          &file->capacity, sizeof *file->offsets, &number, error);
+        }
+        if (status == HW_OK) {
+            file->offsets[number] = row.offset;
         }
     }
-    if (file->count > 0) {
-        qsort(file->entries, file->count, sizeof *file->entries, checkpoint_compare);
-    }
+    hw_buffer_release(&key);
+    hw_checkpoint_scan_release(&scan);
     if (status == HW_NOT_FOUND || status == HW_CORRUPT || status == HW_IO) {
         file->status = status;
         file->error = *error;
@@ -110,7 +102,7 @@ static enum hw_status checkpoint_memo_find(struct hw_checkpoint_memo *memo, stru
             return HW_OK;
         }
     }
-    hw_checkpoint_scan_init(&file.scan, memo->allocator);
+    hw_byte_map_init(&file.keys, memo->allocator);
     status = hw_array_reserve(memo->allocator, (void **)&memo->files, &memo->capacity,
                               memo->count + 1, sizeof *memo->files, error);
     if (status == HW_OK) {
@@ -127,60 +119,40 @@ static enum hw_status checkpoint_memo_find(struct hw_checkpoint_memo *memo, stru
     return HW_OK;
 }
 
-static enum hw_status checkpoint_look_up(const struct hw_allocator *allocator,
-                                         struct hw_store *store,
-                                         const struct hw_kafka_partition *partition,
-                                         const char *checkpoint, bool is_strict,
-                                         hw_offset_t *offset, struct hw_error *error)
+enum hw_status hw_partition_checkpoint(const struct hw_kafka_partition *partition,
+                                       const char *checkpoint, bool is_strict, hw_offset_t missing,
+                                       hw_offset_t *offset, struct hw_error *error)
 {
-    struct hw_checkpoint_memo own = {.allocator = allocator};
-    struct checkpoint_entry last = {.partition = partition->partition, .line = INT64_MAX};
+    struct hw_checkpoint_memo own = {.allocator = partition->allocator};
     const struct hw_checkpoint_file *file = NULL;
+    struct hw_buffer key;
     char path[HW_PATH_MAX];
     enum hw_status status;
-    size_t at;
 
+    *offset = missing;
     if (partition->topic == NULL) {
         return HW_OK;
     }
+    hw_buffer_init(&key, partition->allocator);
     status = hw_kafka_path_beside(path, partition->path, checkpoint, error);
     if (status == HW_OK) {
-        status = checkpoint_memo_find(partition->memo == NULL ? &own : partition->memo, store, path,
-                                      &file, error);
+        status = checkpoint_memo_find(partition->memo == NULL ? &own : partition->memo,
+                                      partition->store, path, &file, error);
     }
     if (status == HW_OK && is_strict && file->status != HW_OK) {
         *error = file->error;
         status = file->status;
     }
     if (status == HW_OK) {
-        last.topic = (struct hw_checkpoint_span){partition->topic, strlen(partition->topic)};
-        HW_SEARCH(at, 0, file->count, checkpoint_compare(&file->entries[at], &last) < 0);
-        if (at > 0) {
-            last.line = file->entries[at - 1].line;
-            *offset = checkpoint_compare(&file->entries[at - 1], &last) == 0
-                          ? file->entries[at - 1].offset
-                          : *offset;
-        }
+        status = checkpoint_key(&key, partition->topic, strlen(partition->topic),
+                                partition->partition, error);
     }
+    if (status == HW_OK) {
+        size_t number = hw_byte_map_find(&file->keys, key.bytes, key.size);
+
+        *offset = number == HW_BYTE_MAP_NONE ? missing : file->offsets[number];
+    }
+    hw_buffer_release(&key);
     hw_checkpoint_memo_release(&own);
     return status;
-}
-
-enum hw_status hw_partition_checkpoint(const struct hw_allocator *allocator, struct hw_store *store,
-                                       const struct hw_kafka_partition *partition,
-                                       const char *checkpoint, hw_offset_t missing,
-                                       hw_offset_t *offset, struct hw_error *error)
-{
-    *offset = missing;
-    return checkpoint_look_up(allocator, store, partition, checkpoint, false, offset, error);
-}
-
-enum hw_status hw_partition_checkpoint_strictly(const struct hw_allocator *allocator,
-                                                struct hw_store *store,
-                                                const struct hw_kafka_partition *partition,
-                                                const char *checkpoint, hw_offset_t missing,
-                                                hw_offset_t *offset, struct hw_error *error)
-{
-    *offset = missing;
-    return checkpoint_look_up(allocator, store, partition, checkpoint, true, offset, error);
 }

@@ -4,13 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum hw_status hw_partition_diff_open(struct hw_partition_diff *diff,
-                                      const struct hw_allocator *allocator, struct hw_store *store,
-                                      bool checks_all, struct hw_error *error)
+enum hw_status hw_partition_diff_open(struct hw_partition_diff *diff, bool checks_all,
+                                      int64_t *bytes_read, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    diff->allocator = allocator;
     diff->verdict = HW_DIFF_SAME;
     diff->first_offset = HW_OFFSET_NONE;
     for (int i = 0; status == HW_OK && i < 2; i++) {
@@ -18,13 +16,13 @@ enum hw_status hw_partition_diff_open(struct hw_partition_diff *diff,
         struct hw_partition_scan_options options = {.range = {.first_offset = copy->start,
                                                               .last_offset = INT64_MAX,
                                                               .timestamp_min = INT64_MIN,
-                                                              .trusts_headers = !checks_all},
+                                                              .trusts_headers = !checks_all,
+                                                              .bytes_read = bytes_read},
                                                     .is_counting = !checks_all};
 
         if (copy->partition != NULL) {
             copy->is_due = true;
-            status = hw_partition_scan_open(allocator, store, copy->partition, &options,
-                                            &copy->scan, error);
+            status = hw_partition_scan_open(copy->partition, &options, &copy->scan, error);
         }
     }
     return status;
@@ -36,24 +34,15 @@ void hw_partition_diff_close(struct hw_partition_diff *diff)
         struct hw_diff_copy *copy = &diff->copies[i];
 
         hw_partition_scan_close(copy->scan);
-        hw_free(diff->allocator, copy->ranges, copy->range_capacity * sizeof *copy->ranges);
+        if (copy->partition != NULL) {
+            hw_free(copy->partition->allocator, copy->ranges,
+                    copy->range_capacity * sizeof *copy->ranges);
+        }
         *copy = (struct hw_diff_copy){.partition = NULL};
     }
 }
 
-int64_t hw_partition_diff_bytes_read(const struct hw_partition_diff *diff)
-{
-    int64_t sum = 0;
-
-    for (int i = 0; i < 2; i++) {
-        if (diff->copies[i].scan != NULL) {
-            sum += hw_partition_scan_bytes_read(diff->copies[i].scan);
-        }
-    }
-    return sum;
-}
-
-/* -------------------------------------------------------------------------------------- one copy */
+/* ------------------------------------------------------------------------------------- one copy */
 
 static void copy_note_damage(struct hw_diff_copy *copy, const char *error)
 {
@@ -92,11 +81,10 @@ static struct hw_offset_range copy_offsets(const struct hw_diff_copy *copy)
                                     .last = last};
 }
 
-/* Take the next record of the batch that is open, or the next row; it may still be due then. Records
- * below the log's start do not count. */
+/* Take the next record of the batch that is open, or the next row; it may still be due then.
+ * Records below the log's start do not count. */
 static enum hw_status copy_take(struct hw_diff_copy *copy, struct hw_error *error)
 {
-    bool found;
     enum hw_status status;
 
     if (copy->is_open) {
@@ -109,16 +97,14 @@ static enum hw_status copy_take(struct hw_diff_copy *copy, struct hw_error *erro
         }
         return HW_OK;
     }
-    status = hw_partition_scan_next(copy->scan, &found, error);
-    copy->row = status == HW_OK && found ? hw_partition_scan_row(copy->scan) : NULL;
+    status = hw_partition_scan_next(copy->scan, &copy->row, error);
     copy->is_due = copy->row != NULL && !copy_is_batch(copy);
     return copy->row != NULL && !copy->is_due && copy_offsets(copy).first < copy->start
                ? copy_open(copy, error)
                : status;
 }
 
-static enum hw_status copy_add_range(const struct hw_allocator *allocator,
-                                     struct hw_diff_copy *copy, struct hw_offset_range range,
+static enum hw_status copy_add_range(struct hw_diff_copy *copy, struct hw_offset_range range,
                                      struct hw_error *error)
 {
     struct hw_offset_range *last =
@@ -130,8 +116,9 @@ static enum hw_status copy_add_range(const struct hw_allocator *allocator,
         last->last = range.last > last->last ? range.last : last->last;
         return HW_OK;
     }
-    status = hw_array_reserve(allocator, (void **)&copy->ranges, &copy->range_capacity,
-                              copy->range_count + 1, sizeof *copy->ranges, error);
+    status =
+        hw_array_reserve(copy->partition->allocator, (void **)&copy->ranges, &copy->range_capacity,
+                         copy->range_count + 1, sizeof *copy->ranges, error);
     if (status == HW_OK) {
         copy->ranges[copy->range_count++] = range;
     }
@@ -144,8 +131,7 @@ static int64_t copy_size_of(int32_t size)
 }
 
 /* The other copy lacks what this one stands at: count it and go on. */
-static enum hw_status copy_count(const struct hw_allocator *allocator, struct hw_diff_copy *copy,
-                                 struct hw_error *error)
+static enum hw_status copy_count(struct hw_diff_copy *copy, struct hw_error *error)
 {
     const struct hw_record *record = &copy->record;
 
@@ -158,10 +144,10 @@ static enum hw_status copy_count(const struct hw_allocator *allocator, struct hw
         copy->bytes += copy->row->entry.size_bytes;
     }
     copy->is_due = true;
-    return copy_add_range(allocator, copy, copy_offsets(copy), error);
+    return copy_add_range(copy, copy_offsets(copy), error);
 }
 
-/* --------------------------------------------------------------------------------------- the two */
+/* -------------------------------------------------------------------------------------- the two */
 
 /* The offset, or where both logs have begun. */
 static hw_offset_t diff_above_starts(const struct hw_partition_diff *diff, hw_offset_t offset)
@@ -209,7 +195,7 @@ static enum hw_status diff_take_only(struct hw_partition_diff *diff, int number,
     } else {
         diff_note(diff, from < other->end ? HW_DIFF_GAPS : HW_DIFF_LONGER, from);
     }
-    return copy_count(diff->allocator, copy, error);
+    return copy_count(copy, error);
 }
 
 /* Both have something there, and not the same: what ends first is behind them then. */
@@ -221,10 +207,10 @@ static enum hw_status diff_take_different(struct hw_partition_diff *diff, struct
 
     diff_note(diff, HW_DIFF_DIVERGED, diff_above_starts(diff, HW_MIN(a.first, b.first)));
     if (a.last <= b.last) {
-        status = copy_count(diff->allocator, &diff->copies[0], error);
+        status = copy_count(&diff->copies[0], error);
     }
     if (status == HW_OK && b.last <= a.last) {
-        status = copy_count(diff->allocator, &diff->copies[1], error);
+        status = copy_count(&diff->copies[1], error);
     }
     return status;
 }

@@ -13,7 +13,8 @@
  * batches overlap otherwise, as after a cleaner or with other batching, their records are compared
  * one by one, and it does not matter how they lie; those of different leader epochs are different
  * without being read. Of a batch that a log's start falls into the records from there on count, one
- * with a wrong checksum counts by its header. Where the records of such a one would have to be compared, none counts.
+ * with a wrong checksum counts by its header. Where the records of such a one would have to be
+ * compared, none counts.
  *
  * What is kept does not depend on how much differs: a window of each file, and the ranges.
  */
@@ -70,7 +71,6 @@ struct hw_diff_copy {
 };
 
 struct hw_partition_diff {
-    const struct hw_allocator *allocator;
     struct hw_diff_copy copies[2];
     enum hw_diff_verdict verdict;
     hw_offset_t first_offset; /* Where they differ; HW_OFFSET_NONE: nowhere above both starts. */
@@ -78,21 +78,18 @@ struct hw_partition_diff {
 
 /*
  * Begin to compare; diff->copies have partition, start and end, and zeros. With `checks_all` every
- * checksum is computed, which tells all damage; otherwise batches of more than 64 KiB are believed by
- * their headers. Allocator, store and partitions must outlive it; close it in any case. Errors:
- * HW_NO_MEMORY, HW_IO; HW_NOT_FOUND where one is a file.
+ * checksum is computed, which tells all damage; otherwise batches of more than 64 KiB are believed
+ * by their headers. What is read is added to *bytes_read, unless that is NULL. It and the
+ * partitions must outlive the walk; close it in any case. Errors: HW_NO_MEMORY, HW_IO; HW_NOT_FOUND
+ * where one is a file.
  */
-enum hw_status hw_partition_diff_open(struct hw_partition_diff *diff,
-                                      const struct hw_allocator *allocator, struct hw_store *store,
-                                      bool checks_all, struct hw_error *error);
+enum hw_status hw_partition_diff_open(struct hw_partition_diff *diff, bool checks_all,
+                                      int64_t *bytes_read, struct hw_error *error);
 void hw_partition_diff_close(struct hw_partition_diff *diff);
 
 /* A step of a batch or record of each; *more is false at the end. What was found stays until it is
  * closed. Errors: HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_partition_diff_next(struct hw_partition_diff *diff, bool *more,
                                       struct hw_error *error);
-
-/* Bytes read so far, of both. */
-int64_t hw_partition_diff_bytes_read(const struct hw_partition_diff *diff);
 
 #endif /* HW_INSPECT_PARTITION_DIFF_H */

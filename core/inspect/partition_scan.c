@@ -2,19 +2,16 @@
 #include "core/inspect/partition_scan.h"
 
 #include "core/base/assert.h"
-#include "core/inspect/segment_file_internal.h"
+#include "core/inspect/segment_file.h"
 #include "core/inspect/segment_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A scan of one partition lists it so often anew at most, while a broker deletes and cleans. */
 enum { LISTS_MAX = 100 };
 
 struct hw_partition_scan {
-    const struct hw_allocator *allocator;
-    struct hw_store *store;
     struct hw_partition_scan_options options;
     struct hw_segment_list segments;
     int lists_left;           /* Times that they may be listed anew. */
@@ -31,7 +28,6 @@ struct hw_partition_scan {
     bool is_counted;  /* By the header, without reading them. */
     struct hw_partition_row row;
     char text[HW_ERROR_MESSAGE_SIZE_BYTES];
-    int64_t bytes_read; /* Of the segments that are closed. */
 };
 
 static void set_error(struct hw_partition_scan *scan, const char *text)
@@ -81,8 +77,7 @@ static enum hw_status list_again(struct hw_partition_scan *scan, size_t missing,
     }
     scan->lists_left--;
     hw_segment_list_release(&scan->segments);
-    status = hw_segment_list_open(&scan->segments, scan->allocator, scan->store,
-                                  scan->row.partition, error);
+    status = hw_segment_list_open(&scan->segments, scan->row.partition, error);
     clip_segments(scan);
     return status;
 }
@@ -106,7 +101,7 @@ static enum hw_status open_file(struct hw_partition_scan *scan, const char *file
 
     scan->is_one_file = true;
     if (status == HW_OK) {
-        status = hw_array_reserve(scan->allocator, (void **)&scan->segments.items,
+        status = hw_array_reserve(scan->segments.allocator, (void **)&scan->segments.items,
                                   &scan->segments.capacity, 1, sizeof *scan->segments.items, error);
     }
     if (status == HW_OK) {
@@ -116,33 +111,30 @@ static enum hw_status open_file(struct hw_partition_scan *scan, const char *file
     return status;
 }
 
-enum hw_status hw_partition_scan_open(const struct hw_allocator *allocator, struct hw_store *store,
-                                      const struct hw_kafka_partition *partition,
+enum hw_status hw_partition_scan_open(const struct hw_kafka_partition *partition,
                                       const struct hw_partition_scan_options *options,
                                       struct hw_partition_scan **scan, struct hw_error *error)
 {
-    struct hw_partition_scan *made = hw_alloc_zeroed(allocator, sizeof *made);
+    struct hw_partition_scan *made = hw_alloc_zeroed(partition->allocator, sizeof *made);
     enum hw_status status;
 
     if (made == NULL) {
         return hw_error_no_memory(error, "a scan");
     }
-    made->allocator = allocator;
-    made->store = store;
     made->options = *options;
+    made->row.scan = made;
     made->row.partition = partition;
     made->row.file = made->paths.log;
-    made->segments.allocator = allocator;
+    made->segments.allocator = partition->allocator;
     made->resume_first = -1;
     made->resume_last = INT64_MAX;
     made->lists_left = LISTS_MAX;
-    hw_segment_records_init(&made->records, allocator);
+    hw_segment_records_init(&made->records, partition->allocator);
     if (partition->fault != NULL) {
         status = hw_error_set(error, HW_IO, "%s", partition->fault);
     } else {
-        status = partition->file == NULL
-                     ? hw_segment_list_open(&made->segments, allocator, store, partition, error)
-                     : open_file(made, partition->file, error);
+        status = partition->file == NULL ? hw_segment_list_open(&made->segments, partition, error)
+                                         : open_file(made, partition->file, error);
     }
     if (status == HW_IO && partition->file == NULL) {
         made->is_unlisted = true;
@@ -165,41 +157,24 @@ void hw_partition_scan_close(struct hw_partition_scan *scan)
         hw_segment_scan_close(scan->segment);
         hw_segment_records_release(&scan->records);
         hw_segment_list_release(&scan->segments);
-        hw_free(scan->allocator, scan, sizeof *scan);
-    }
-}
-
-static void close_segment(struct hw_partition_scan *scan)
-{
-    if (scan->segment != NULL) {
-        scan->bytes_read += hw_segment_scan_bytes_read(scan->segment);
-        hw_segment_scan_close(scan->segment);
-        scan->segment = NULL;
+        hw_free(scan->row.partition->allocator, scan, sizeof *scan);
     }
 }
 
 static enum hw_status open_number(struct hw_partition_scan *scan, size_t number,
                                   struct hw_error *error)
 {
-    bool is_closed = number + 1 < scan->segments.count;
-    struct hw_segment_place place;
     enum hw_status status = HW_OK;
 
     if (!scan->is_one_file) {
         status = hw_segment_paths_format(&scan->paths, scan->row.partition->path,
                                          scan->segments.items[number], error);
     }
-    place = (struct hw_segment_place){
-        .path = scan->paths.log,
-        .index_path = scan->paths.is_named ? scan->paths.index : NULL,
-        .time_path = scan->paths.is_named ? scan->paths.time : NULL,
-        .is_named = scan->paths.is_named,
-        .base_offset = scan->segments.items[number].base_offset,
-        .is_closed = is_closed,
-        .next_base = is_closed ? scan->segments.items[number + 1].base_offset : HW_OFFSET_NONE};
     if (status == HW_OK) {
-        status = hw_segment_scan_open(scan->allocator, scan->store, &place, &scan->options.range,
-                                      &scan->segment, error);
+        status =
+            hw_segment_scan_open(scan->row.partition->allocator, scan->row.partition->store,
+                                 &scan->paths, hw_segment_list_next_base(&scan->segments, number),
+                                 &scan->options.range, &scan->segment, error);
     }
     /* One of a directory may have been deleted since it was listed. */
     return status == HW_NOT_FOUND && !scan->is_one_file ? HW_OK : status;
@@ -285,6 +260,14 @@ static void take_entry(struct hw_partition_scan *scan)
     set_entry_error(scan);
 }
 
+/* Begin with the records of the row's entry. */
+static enum hw_status open_records(struct hw_partition_scan *scan, bool is_backwards,
+                                   struct hw_error *error)
+{
+    return hw_segment_records_open(&scan->records, &scan->segment->file, &scan->row.entry,
+                                   is_backwards, error);
+}
+
 /* What only the records of a compressed batch of magic 0 or 1 tell: how many, and from where on. */
 static enum hw_status count_records(struct hw_partition_scan *scan, struct hw_error *error)
 {
@@ -292,8 +275,7 @@ static enum hw_status count_records(struct hw_partition_scan *scan, struct hw_er
     enum hw_segment_record_kind kind;
     struct hw_record record;
     int64_t count = 0;
-    enum hw_status status = hw_segment_records_open(
-        &scan->records, hw_segment_scan_file(scan->segment), &row->entry, false, error);
+    enum hw_status status = open_records(scan, false, error);
 
     if (status != HW_OK) {
         return status;
@@ -348,13 +330,6 @@ static bool next_record(struct hw_partition_scan *scan)
     return true;
 }
 
-static enum hw_status open_records(struct hw_partition_scan *scan, struct hw_error *error)
-{
-    scan->is_counted = false;
-    return hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment),
-                                   &scan->row.entry, scan->options.range.is_backwards, error);
-}
-
 /* Make what stands at the entry ready: a row, or the records of which each will be one. */
 static enum hw_status open_entry(struct hw_partition_scan *scan, bool *is_row,
                                  struct hw_error *error)
@@ -367,11 +342,11 @@ static enum hw_status open_entry(struct hw_partition_scan *scan, bool *is_row,
         bool is_counted = false;
 
         if (scan->options.is_counting) {
-            status = hw_segment_records_are_counted(hw_segment_scan_file(scan->segment),
-                                                    &scan->row.entry, &is_counted, error);
+            status = hw_segment_records_are_counted(&scan->segment->file, &scan->row.entry,
+                                                    &is_counted, error);
         }
         if (status == HW_OK && !is_counted) {
-            status = open_records(scan, error);
+            status = open_records(scan, scan->options.range.is_backwards, error);
         }
         scan->is_counted = is_counted;
         scan->is_in_batch = status == HW_OK;
@@ -391,27 +366,28 @@ static enum hw_status open_entry(struct hw_partition_scan *scan, bool *is_row,
     return status;
 }
 
-enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan, bool *found,
-                                      struct hw_error *error)
+enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan,
+                                      const struct hw_partition_row **row, struct hw_error *error)
 {
+    bool found = scan->is_unlisted;
     enum hw_status status = HW_OK;
 
-    *found = scan->is_unlisted;
+    *row = NULL;
     if (scan->is_unlisted) {
         take_unreadable(scan, 0);
         scan->is_unlisted = false;
     }
-    while (status == HW_OK && !*found) {
+    while (status == HW_OK && !found) {
         bool has_entry = false;
 
         if (scan->is_in_batch) {
-            *found = next_record(scan);
+            found = next_record(scan);
             continue;
         }
         if (scan->segment == NULL) {
-            status = open_segment(scan, found, error);
-            if (*found) {
-                return HW_OK;
+            status = open_segment(scan, &found, error);
+            if (found) {
+                break;
             }
             if (status != HW_OK || scan->segment == NULL) {
                 return status;
@@ -422,18 +398,14 @@ enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan, bool *foun
             continue;
         }
         if (status == HW_OK && has_entry) {
-            status = open_entry(scan, found, error);
+            status = open_entry(scan, &found, error);
         } else if (status == HW_OK) {
-            close_segment(scan);
+            hw_segment_scan_close(scan->segment);
+            scan->segment = NULL;
         }
     }
-    *found = *found && status == HW_OK;
+    *row = status == HW_OK ? &scan->row : NULL;
     return status;
-}
-
-const struct hw_partition_row *hw_partition_scan_row(const struct hw_partition_scan *scan)
-{
-    return &scan->row;
 }
 
 enum hw_status hw_partition_scan_control(struct hw_partition_scan *scan, struct hw_record *record,
@@ -444,8 +416,7 @@ enum hw_status hw_partition_scan_control(struct hw_partition_scan *scan, struct 
     HW_ASSERT(!scan->options.wants_records);
     HW_ASSERT(scan->row.crc_ok);
 
-    status = hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment),
-                                     &scan->row.entry, false, error);
+    status = open_records(scan, false, error);
     *found =
         status == HW_OK && hw_segment_records_next(&scan->records, record) == HW_SEGMENT_RECORD;
     return status;
@@ -463,12 +434,11 @@ enum hw_status hw_partition_scan_open_batch(struct hw_partition_scan *scan, bool
     if (*is_good && scan->options.range.trusts_headers) {
         uint32_t crc;
 
-        status = hw_segment_file_checksum(hw_segment_scan_file(scan->segment), entry->position,
-                                          &entry->batch, &crc, is_good, error);
+        status = hw_segment_file_checksum(&scan->segment->file, entry->position, &entry->batch,
+                                          &crc, is_good, error);
     }
     if (status == HW_OK && *is_good) {
-        status = hw_segment_records_open(&scan->records, hw_segment_scan_file(scan->segment), entry,
-                                         false, error);
+        status = open_records(scan, false, error);
     }
     *is_good = *is_good && status == HW_OK;
     return status;
@@ -494,12 +464,6 @@ enum hw_status hw_partition_scan_bytes(struct hw_partition_scan *scan, const uin
     if (scan->segment == NULL || entry->fault == HW_FAULT_NO_BATCH) {
         return HW_OK;
     }
-    return hw_segment_file_view(hw_segment_scan_file(scan->segment), entry->position,
-                                (size_t)entry->size_bytes, bytes, size, error);
-}
-
-int64_t hw_partition_scan_bytes_read(const struct hw_partition_scan *scan)
-{
-    return scan->bytes_read +
-           (scan->segment == NULL ? 0 : hw_segment_scan_bytes_read(scan->segment));
+    return hw_segment_file_view(&scan->segment->file, entry->position, (size_t)entry->size_bytes,
+                                bytes, size, error);
 }

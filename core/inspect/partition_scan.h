@@ -31,6 +31,7 @@ struct hw_partition_scan_options {
 
 /* One row; everything in it is borrowed until the next call on the scan. */
 struct hw_partition_row {
+    struct hw_partition_scan *scan;
     const struct hw_kafka_partition *partition;
     const char *file; /* Path of the .log. */
     struct hw_segment_entry entry;
@@ -51,8 +52,7 @@ struct hw_partition_row {
  * with a fault there is one row. The caller owns *scan: hw_partition_scan_close(). Errors:
  * HW_NO_MEMORY, HW_IO; HW_NOT_FOUND where it is one file.
  */
-enum hw_status hw_partition_scan_open(const struct hw_allocator *allocator, struct hw_store *store,
-                                      const struct hw_kafka_partition *partition,
+enum hw_status hw_partition_scan_open(const struct hw_kafka_partition *partition,
                                       const struct hw_partition_scan_options *options,
                                       struct hw_partition_scan **scan, struct hw_error *error);
 
@@ -60,12 +60,11 @@ enum hw_status hw_partition_scan_open(const struct hw_allocator *allocator, stru
 void hw_partition_scan_close(struct hw_partition_scan *scan);
 
 /*
- * Step to the next row, hw_partition_scan_row() then, or to the end with *found false. Rows outside
- * of the range may come too (see hw_segment_scan_next()). Errors: HW_NO_MEMORY, HW_IO.
+ * Step to the next row; *row is NULL at the end. Rows outside of the range may come too (see
+ * hw_segment_scan_next()). Errors: HW_NO_MEMORY, HW_IO.
  */
-enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan, bool *found,
-                                      struct hw_error *error);
-const struct hw_partition_row *hw_partition_scan_row(const struct hw_partition_scan *scan);
+enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan,
+                                      const struct hw_partition_row **row, struct hw_error *error);
 
 /* The first record of the present row, a good control batch, borrowed until the next call; *found
  * is false if it has none. Not where records are wanted. Errors: HW_NO_MEMORY, HW_IO. */
@@ -73,15 +72,15 @@ enum hw_status hw_partition_scan_control(struct hw_partition_scan *scan, struct 
                                          bool *found, struct hw_error *error);
 
 /*
- * Begin with the records of the present row, a batch; *is_good is false where its checksum, which is
- * computed where it was not, is wrong, or the row is about something else. Not where records are
+ * Begin with the records of the present row, a batch; *is_good is false where its checksum, which
+ * is computed where it was not, is wrong, or the row is about something else. Not where records are
  * wanted. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_partition_scan_open_batch(struct hw_partition_scan *scan, bool *is_good,
                                             struct hw_error *error);
 
-/* The next of these records, borrowed until the next call on the scan; false at the end, or where the
- * rest cannot be read: *fault then says why, and is NULL otherwise. */
+/* The next of these records, borrowed until the next call on the scan; false at the end, or where
+ * the rest cannot be read: *fault then says why, and is NULL otherwise. */
 bool hw_partition_scan_next_record(struct hw_partition_scan *scan, struct hw_record *record,
                                    const char **fault);
 
@@ -90,8 +89,5 @@ bool hw_partition_scan_next_record(struct hw_partition_scan *scan, struct hw_rec
  * HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_partition_scan_bytes(struct hw_partition_scan *scan, const uint8_t **bytes,
                                        size_t *size, struct hw_error *error);
-
-/* Bytes read so far. */
-int64_t hw_partition_scan_bytes_read(const struct hw_partition_scan *scan);
 
 #endif /* HW_INSPECT_PARTITION_SCAN_H */

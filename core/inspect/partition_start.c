@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/inspect/partition_start.h"
+#include "core/inspect/kafka_files.h"
 
 #include "core/format/checkpoint_scan.h"
-#include "core/format/partition_metadata.h"
-#include "core/format/quorum_state.h"
+#include "core/format/identity_files.h"
 #include "core/format/segment_name.h"
 #include "core/format/snapshot_file.h"
 #include "core/format/transaction_index_file.h"
+#include "core/inspect/kafka_directory.h"
 #include "core/inspect/metadata_load.h"
-#include "core/inspect/partition_checkpoint.h"
 #include "core/inspect/partition_summary.h"
 
 #include <inttypes.h>
@@ -52,9 +51,9 @@ static enum hw_status start_check_transactions(const struct hw_partition_start *
     char path[HW_PATH_MAX];
     enum hw_status status = hw_path_join(path, start->partition->path, name, error);
 
-    hw_buffer_init(&content, start->allocator);
+    hw_buffer_init(&content, start->partition->allocator);
     if (status == HW_OK) {
-        status = hw_transaction_index_read(start->store, path, &content, error);
+        status = hw_transaction_index_read(start->partition->store, path, &content, error);
     }
     for (size_t at = 0; status == HW_OK && at + HW_ABORTED_TRANSACTION_SIZE <= content.size;
          at += HW_ABORTED_TRANSACTION_SIZE) {
@@ -173,9 +172,9 @@ static enum hw_status start_read_snapshot(const struct hw_partition_start *start
     enum hw_status status = hw_path_join(path, start->partition->path, name, error);
 
     fault->reason[0] = '\0';
-    hw_snapshot_file_init(&snapshot, start->allocator);
+    hw_snapshot_file_init(&snapshot, start->partition->allocator);
     if (status == HW_OK) {
-        status = hw_snapshot_file_read(&snapshot, start->store, path, error);
+        status = hw_snapshot_file_read(&snapshot, start->partition->store, path, error);
     }
     if (status == HW_OK && snapshot.has_fault) {
         hw_file_fate_set(fault, HW_FATE_DELETED, "it is damaged: %s", snapshot.fault);
@@ -303,14 +302,17 @@ static enum hw_status start_tell_content(const struct hw_partition_start *start,
         return status;
     }
     if (kind == HW_FILE_EPOCHS) {
-        return hw_file_fate_of_checkpoint(fate, start->allocator, start->store, path,
-                                          HW_CHECKPOINT_EPOCHS, error);
+        return hw_file_fate_of_checkpoint(fate, start->partition->allocator,
+                                          start->partition->store, path, HW_CHECKPOINT_EPOCHS,
+                                          error);
     }
     if (kind == HW_FILE_TOPIC_ID) {
-        status = hw_partition_metadata_read(start->store, path, start->allocator, &topic_id, error);
+        status = hw_partition_metadata_read(start->partition->store, path,
+                                            start->partition->allocator, &topic_id, error);
         return hw_file_fate_of_content(fate, HW_FATE_OFFLINE, status, error);
     }
-    status = hw_quorum_state_check(start->store, path, start->allocator, error);
+    status =
+        hw_quorum_state_check(start->partition->store, path, start->partition->allocator, error);
     return hw_file_fate_of_content(fate, HW_FATE_REFUSED, status, error);
 }
 
@@ -419,11 +421,11 @@ static enum hw_status start_find_recovery(struct hw_partition_start *start, stru
     if (!start->is_metadata) {
         status = hw_kafka_path_beside(path, start->partition->path, ".kafka_cleanshutdown", error);
         if (status == HW_OK) {
-            status = hw_store_exists(start->store, path, &is_clean, error);
+            status = hw_store_exists(start->partition->store, path, &is_clean, error);
         }
         if (status == HW_OK) {
-            status = hw_partition_checkpoint(start->allocator, start->store, start->partition,
-                                             "recovery-point-offset-checkpoint", 0, &point, error);
+            status = hw_partition_checkpoint(start->partition, "recovery-point-offset-checkpoint",
+                                             false, 0, &point, error);
         }
     }
     start->recovered_from = INT64_MAX;
@@ -438,22 +440,19 @@ static enum hw_status start_find_recovery(struct hw_partition_start *start, stru
 }
 
 enum hw_status hw_partition_start_open(struct hw_partition_start *start,
-                                       const struct hw_allocator *allocator, struct hw_store *store,
                                        const struct hw_kafka_partition *partition,
                                        const struct hw_name_list *names, struct hw_error *error)
 {
     struct hw_partition_summary summary;
     enum hw_status status;
 
-    *start = (struct hw_partition_start){.allocator = allocator,
-                                         .store = store,
-                                         .partition = partition,
+    *start = (struct hw_partition_start){.partition = partition,
                                          .names = names,
                                          .is_metadata = hw_kafka_partition_is_metadata(partition),
                                          .metadata_snapshot = HW_OFFSET_NONE};
-    status = hw_segment_list_open(&start->segments, allocator, store, partition, error);
+    status = hw_segment_list_open(&start->segments, partition, error);
     if (status == HW_OK) {
-        status = hw_partition_summary_read(&summary, allocator, store, partition, true, error);
+        status = hw_partition_summary_read(&summary, partition, true, error);
     }
     if (status == HW_OK) {
         start->log_start = summary.log_start == HW_OFFSET_NONE ? 0 : summary.log_start;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/inspect/path_pattern.h"
+#include "core/inspect/kafka_name.h"
 
 #include <string.h>
 

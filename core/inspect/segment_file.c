@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes, headers and checksums of one file. The walk over its entries: segment_file_walk.c. */
-#include "core/inspect/segment_file_internal.h"
+/* Bytes, headers and checksums of one file, and finding the way again behind bytes that are no
+ * batch. The walk over its entries: segment_file_walk.c. */
+#include "core/inspect/segment_file.h"
 
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
-#include "core/record/crc32.h"
+#include "core/record/codec.h"
+#include "core/record/legacy.h"
 
 #include <string.h>
 
@@ -20,79 +22,42 @@ enum {
 
 /* ----------------------------------------------------------------------------------------- file */
 
-enum hw_status hw_segment_file_open(const struct hw_allocator *allocator, struct hw_store *store,
+enum hw_status hw_segment_file_open(struct hw_segment_file *file,
+                                    const struct hw_allocator *allocator, struct hw_store *store,
                                     const char *path, bool is_named, hw_offset_t base_offset,
-                                    struct hw_segment_file **file, struct hw_error *error)
+                                    hw_offset_t next_base, struct hw_error *error)
 {
-    struct hw_segment_file *made = hw_alloc_zeroed(allocator, sizeof *made);
     enum hw_status status;
 
     HW_ASSERT(base_offset >= 0);
 
-    if (made == NULL) {
-        return hw_error_no_memory(error, path);
+    *file = (struct hw_segment_file){.store = store,
+                                     .base_offset = base_offset,
+                                     .offset_max = INT64_MAX,
+                                     .next_base = next_base,
+                                     .window_max = WINDOW_MAX};
+    if (is_named && base_offset <= INT64_MAX - INT32_MAX) {
+        file->offset_max = base_offset + INT32_MAX;
     }
-    made->allocator = allocator;
-    made->store = store;
-    made->base_offset = base_offset;
-    made->offset_max =
-        is_named && base_offset <= INT64_MAX - INT32_MAX ? base_offset + INT32_MAX : INT64_MAX;
-    made->window_max = WINDOW_MAX;
-    hw_buffer_init(&made->window, allocator);
-    status = hw_store_open(store, path, HW_OPEN_READ, &made->file, error);
-    if (status == HW_OK) {
-        status = hw_file_size(made->file, &made->size_bytes, error);
+    if (next_base != HW_OFFSET_NONE) {
+        file->offset_max = HW_MIN(file->offset_max, next_base - 1);
     }
+    hw_buffer_init(&file->window, allocator);
+    status = hw_store_open(store, path, HW_OPEN_READ, &file->file, error);
     if (status != HW_OK) {
-        hw_segment_file_close(made);
+        file->file = NULL;
         return status;
     }
-    hw_segment_file_move(made, 0, made->size_bytes, base_offset);
-    *file = made;
-    return HW_OK;
+    status = hw_file_size(file->file, &file->size_bytes, error);
+    hw_segment_file_move(file, 0, file->size_bytes, base_offset);
+    return status;
 }
 
 void hw_segment_file_close(struct hw_segment_file *file)
 {
-    if (file != NULL) {
-        hw_file_close(file->file);
-        hw_buffer_release(&file->window);
-        hw_free(file->allocator, file, sizeof *file);
-    }
-}
-
-void hw_segment_file_set_window(struct hw_segment_file *file, size_t window_max)
-{
-    file->window_max = window_max < WINDOW_MIN ? (size_t)WINDOW_MIN : window_max;
-}
-
-void hw_segment_file_trust_headers(struct hw_segment_file *file)
-{
-    file->trusts_headers = true;
-}
-
-int64_t hw_segment_file_size_bytes(const struct hw_segment_file *file)
-{
-    return file->size_bytes;
-}
-
-hw_offset_t hw_segment_file_base_offset(const struct hw_segment_file *file)
-{
-    return file->base_offset;
-}
-
-int64_t hw_segment_file_bytes_read(const struct hw_segment_file *file)
-{
-    return file->bytes_read;
-}
-
-void hw_segment_file_set_closed(struct hw_segment_file *file, hw_offset_t next_base)
-{
-    file->is_closed = true;
-    file->next_base = next_base;
-    if (file->offset_max >= next_base) {
-        file->offset_max = next_base - 1;
-    }
+    hw_file_close(file->file);
+    file->file = NULL;
+    hw_buffer_release(&file->window);
 }
 
 void hw_segment_file_move(struct hw_segment_file *file, int64_t position, int64_t end,
@@ -106,21 +71,6 @@ void hw_segment_file_move(struct hw_segment_file *file, int64_t position, int64_
     file->expected = expected;
     file->max_timestamp = HW_TIMESTAMP_NONE;
     file->is_at_end = false;
-}
-
-int64_t hw_segment_file_position(const struct hw_segment_file *file)
-{
-    return file->position;
-}
-
-hw_offset_t hw_segment_file_expected(const struct hw_segment_file *file)
-{
-    return file->expected;
-}
-
-hw_time_ms_t hw_segment_file_max_timestamp(const struct hw_segment_file *file)
-{
-    return file->max_timestamp;
 }
 
 /* --------------------------------------------------------------------------------------- window */
@@ -179,7 +129,9 @@ static enum hw_status fill_window(struct hw_segment_file *file, int64_t position
         return status;
     }
     file->window.size += got;
-    file->bytes_read += (int64_t)got;
+    if (file->bytes_read != NULL) {
+        *file->bytes_read += (int64_t)got;
+    }
     if (got < more) {
         file->size_bytes = position + (int64_t)file->window.size; /* Cut since it was opened. */
     }
@@ -301,4 +253,120 @@ enum hw_status hw_segment_file_checksum(struct hw_segment_file *file, int64_t po
         *is_right = *crc == batch->crc && position + size <= file->size_bytes;
     }
     return status;
+}
+
+/* -------------------------------------------------------------------------------------- search */
+
+enum {
+    SEARCH_CHUNK = 64 * 1024,
+    AT_LENGTH = 8,
+    AT_MAGIC = 16,
+    /* Bytes that may be checksummed while a file is searched: so many, and all of it so often. Junk
+     * can be made so that every other byte begins what looks like a batch of any size. */
+    CHECKSUM_BYTES = 16 << 20,
+    CHECKSUM_FACTOR = 8
+};
+
+/* The cheap part of whether a batch may begin here, with `left` bytes up to the end. */
+static bool is_candidate(const uint8_t *bytes, int64_t left)
+{
+    int32_t length = hw_get_i32(bytes + AT_LENGTH);
+
+    return bytes[AT_MAGIC] <= 2 && length >= HW_BATCH_LENGTH_MIN &&
+           length <= left - HW_BATCH_OVERHEAD && (bytes[0] & 0x80) == 0;
+}
+
+/* The first candidate from *at on; *at is the end of the walk if there is none. */
+static enum hw_status find_candidate(struct hw_segment_file *file, int64_t *at,
+                                     struct hw_error *error)
+{
+    while (file->end - *at > HW_BATCH_PREFIX_SIZE) {
+        int64_t left = file->end - *at;
+        size_t wanted = left < SEARCH_CHUNK ? (size_t)left : (size_t)SEARCH_CHUNK;
+        const uint8_t *bytes;
+        size_t got;
+        enum hw_status status = hw_segment_file_view(file, *at, wanted, &bytes, &got, error);
+
+        if (status != HW_OK || got <= HW_BATCH_PREFIX_SIZE) {
+            *at = file->end;
+            return status;
+        }
+        for (size_t i = 0; i < got - HW_BATCH_PREFIX_SIZE; i++) {
+            if (is_candidate(bytes + i, left - (int64_t)i)) {
+                *at += (int64_t)i;
+                return HW_OK;
+            }
+        }
+        *at += (int64_t)(got - HW_BATCH_PREFIX_SIZE);
+    }
+    *at = file->end;
+    return HW_OK;
+}
+
+/* Whether the header could be that of the next batch. */
+static bool is_plausible(const struct hw_segment_file *file, enum hw_batch_result result,
+                         const struct hw_batch *batch)
+{
+    if ((result != HW_BATCH_OK && result != HW_BATCH_LEGACY) ||
+        batch->base_offset < file->expected || hw_batch_last_offset(batch) > file->offset_max) {
+        return false;
+    }
+    return result == HW_BATCH_LEGACY || (batch->record_count <= batch->last_offset_delta + 1LL &&
+                                         hw_batch_codec_id(batch) <= HW_CODEC_ZSTD);
+}
+
+enum hw_status hw_segment_file_search(struct hw_segment_file *file, int64_t from, int64_t *position,
+                                      struct hw_batch *batch, bool *found, struct hw_error *error)
+{
+    int64_t at = from;
+
+    *found = false;
+    for (;; at++) {
+        enum hw_batch_result result;
+        uint32_t crc;
+        enum hw_status status = find_candidate(file, &at, error);
+
+        if (status != HW_OK || at >= file->end) {
+            return status;
+        }
+        status = hw_segment_file_header(file, at, file->end, batch, &result, error);
+        if (status != HW_OK) {
+            return status;
+        }
+        if (!is_plausible(file, result, batch) ||
+            (file->bytes_checksummed - CHECKSUM_BYTES) / CHECKSUM_FACTOR > file->size_bytes) {
+            continue;
+        }
+        file->bytes_checksummed += (int64_t)hw_batch_size_bytes(batch);
+        status = hw_segment_file_checksum(file, at, batch, &crc, found, error);
+        if (status != HW_OK || *found) {
+            *position = at;
+            return status;
+        }
+    }
+}
+
+enum hw_status hw_segment_file_written(struct hw_segment_file *file, int64_t from, int64_t *written,
+                                       struct hw_error *error)
+{
+    *written = 0;
+    for (int64_t at = from; at < file->size_bytes;) {
+        const uint8_t *bytes;
+        size_t got;
+        enum hw_status status = hw_segment_file_view(file, at, SEARCH_CHUNK, &bytes, &got, error);
+
+        if (status != HW_OK || got == 0) {
+            return status;
+        }
+        if (bytes[0] != 0 || memcmp(bytes, bytes + 1, got - 1) != 0) {
+            size_t last = got - 1;
+
+            while (bytes[last] == 0) {
+                last--;
+            }
+            *written = at + (int64_t)last + 1 - from;
+        }
+        at += (int64_t)got;
+    }
+    return HW_OK;
 }

@@ -6,8 +6,8 @@
  *     [batch][batch][ damage ][batch][batch][torn
  *     \__________ entries of a walk ________/\____ trailing bytes: no entry
  *
- * The size is taken once, when the file is opened. A batch counts if its header makes sense and
- * its checksum is right. What does not is a damage entry, and the walk goes on at the next batch that
+ * The size is taken once, when the file is opened. A batch counts if its header makes sense and its
+ * checksum is right. What does not is a damage entry, and the walk goes on at the next batch that
  * counts; the bytes of a damaged batch whose header still fits between its neighbours are one
  * entry, so that nothing inside them is taken for a batch. A batch with a right checksum and
  * offsets that do not fit between its neighbours' is read, but is no measure for what follows.
@@ -24,7 +24,36 @@
 #include "core/io/store.h"
 #include "core/record/batch.h"
 
-struct hw_segment_file; /* Opaque. */
+/* Read its fields; set trusts_headers, window_max and bytes_read, and change the others through the
+ * functions. */
+struct hw_segment_file {
+    struct hw_store *store;
+    struct hw_file *file; /* NULL: it is closed, or could not be opened. */
+    int64_t size_bytes;
+    hw_offset_t base_offset;
+    hw_offset_t offset_max; /* No offset of the file is above it. */
+    /* Believe batches of more than 64 KiB by their headers, where the next one stands just behind
+     * them with larger offsets: of the rest nothing is read, and no checksum computed. */
+    bool trusts_headers;
+    hw_offset_t next_base; /* HW_OFFSET_NONE: somebody may still append. */
+
+    struct hw_buffer window; /* The bytes from window_position on. */
+    int64_t window_position;
+    size_t window_ahead; /* Bytes to read at the next refill. */
+    size_t window_max; /* Most bytes that are read ahead of need: 4 KiB or more, 1 MiB at first. */
+    int64_t *bytes_read;       /* What was read is added there; NULL: nobody asks. */
+    int64_t bytes_checksummed; /* While searching. */
+
+    /* Where the walk stands, and the offset that it expects there. Behind the last entry, position
+     * is where the trailing bytes begin. */
+    int64_t position;
+    int64_t end;
+    hw_offset_t expected;
+    /* The largest one in the headers of all batches that the walk has returned or passed over since
+     * it was moved. */
+    hw_time_ms_t max_timestamp;
+    bool is_at_end;
+};
 
 enum hw_segment_fault {
     HW_FAULT_NONE,
@@ -59,42 +88,30 @@ struct hw_segment_entry {
     bool is_last;
 };
 
-/* What a walk may leave out without looking at more than the header. */
-struct hw_segment_filter {
-    hw_offset_t first_offset;   /* Batches that end before it. */
-    hw_time_ms_t timestamp_min; /* Batches with a smaller largest timestamp. INT64_MIN: none. */
+/* What is looked for. */
+struct hw_segment_range {
+    hw_offset_t first_offset;
+    hw_offset_t last_offset;    /* INT64_MAX: to the end. */
+    hw_time_ms_t timestamp_min; /* INT64_MIN: any. */
+    bool is_backwards;
+    size_t window_max;   /* Of struct hw_segment_file; 0: as it is. */
+    bool trusts_headers; /* As in struct hw_segment_file. */
+    int64_t *bytes_read; /* Likewise; what is read of indexes is added too. */
 };
 
 /*
  * Open the file. `base_offset` is what its name says: all its offsets are within 2^31 of it; 0 and
- * `is_named` false if the name says nothing. The caller owns *file: hw_segment_file_close().
- * Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND.
+ * `is_named` false if the name says nothing. With a `next_base` bytes behind the last batch are
+ * damage: nobody appends to the file any more, and the next one begins with that, so that larger
+ * offsets do not fit. HW_OFFSET_NONE: it is the last segment of a directory, or stands alone. Close
+ * it in any case. Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND.
  */
-enum hw_status hw_segment_file_open(const struct hw_allocator *allocator, struct hw_store *store,
+enum hw_status hw_segment_file_open(struct hw_segment_file *file,
+                                    const struct hw_allocator *allocator, struct hw_store *store,
                                     const char *path, bool is_named, hw_offset_t base_offset,
-                                    struct hw_segment_file **file, struct hw_error *error);
+                                    hw_offset_t next_base, struct hw_error *error);
 
-/* NULL is allowed. */
 void hw_segment_file_close(struct hw_segment_file *file);
-
-/* Most bytes that are read ahead of need, 1 MiB at first: for who has many files open. */
-void hw_segment_file_set_window(struct hw_segment_file *file, size_t window_max);
-
-/* Believe batches of more than 64 KiB by their headers, where the next one stands just behind them with
- * larger offsets: of the rest nothing is read, and no checksum computed. */
-void hw_segment_file_trust_headers(struct hw_segment_file *file);
-
-int64_t hw_segment_file_size_bytes(const struct hw_segment_file *file);
-hw_offset_t hw_segment_file_base_offset(const struct hw_segment_file *file);
-/* Bytes that were read from the file so far. */
-int64_t hw_segment_file_bytes_read(const struct hw_segment_file *file);
-
-/*
- * Say that bytes behind the last batch are damage: nobody appends to this file any more, and the
- * next one begins with `next_base`, so that larger offsets do not fit. For the segments of a
- * directory but the last; before the walk begins.
- */
-void hw_segment_file_set_closed(struct hw_segment_file *file, hw_offset_t next_base);
 
 /*
  * Walk from `position` on, where a batch begins, up to `end`, where one begins or the file ends.
@@ -104,22 +121,13 @@ void hw_segment_file_set_closed(struct hw_segment_file *file, hw_offset_t next_b
 void hw_segment_file_move(struct hw_segment_file *file, int64_t position, int64_t end,
                           hw_offset_t expected);
 
-/* Where the walk stands, and the offset that it expects there. Behind the last entry, position is
- * where the trailing bytes begin. */
-int64_t hw_segment_file_position(const struct hw_segment_file *file);
-hw_offset_t hw_segment_file_expected(const struct hw_segment_file *file);
-
-/* The largest timestamp in the headers of all batches that the walk has returned or passed over
- * since it was moved. */
-hw_time_ms_t hw_segment_file_max_timestamp(const struct hw_segment_file *file);
-
 /*
- * The next entry, or *found false at the end. With a filter (NULL: none) batches that it leaves out
- * are passed over: their checksum is not computed, but they fit between their neighbours. Errors:
- * HW_NO_MEMORY, HW_IO.
+ * The next entry, or *found false at the end. With a range (NULL: none) batches that end before its
+ * first offset, or have a smaller largest timestamp, are passed over by their headers: their
+ * checksum is not computed, but they fit between their neighbours. Errors: HW_NO_MEMORY, HW_IO.
  */
 enum hw_status hw_segment_file_next(struct hw_segment_file *file,
-                                    const struct hw_segment_filter *filter,
+                                    const struct hw_segment_range *range,
                                     struct hw_segment_entry *entry, bool *found,
                                     struct hw_error *error);
 
@@ -140,10 +148,36 @@ enum hw_status hw_segment_file_check(struct hw_segment_file *file, int64_t posit
 enum hw_status hw_segment_file_view(struct hw_segment_file *file, int64_t position, size_t size,
                                     const uint8_t **bytes, size_t *got, struct hw_error *error);
 
-/* Whether the entry has a header of magic 0 or 1. */
-bool hw_segment_entry_is_legacy(const struct hw_segment_entry *entry);
-
 /* What is wrong with the entry, in one line that says where; empty if nothing is. Cut to fit. */
 void hw_segment_entry_describe(const struct hw_segment_entry *entry, char *text, size_t size);
+
+/* ------------------------------------------------------------ between the files segment_file*.c */
+
+/*
+ * Decode the header at `position` of what ends at `end`; fields of magic 0 and 1 as in struct
+ * hw_segment_entry. Errors: HW_NO_MEMORY, HW_IO.
+ */
+enum hw_status hw_segment_file_header(struct hw_segment_file *file, int64_t position, int64_t end,
+                                      struct hw_batch *batch, enum hw_batch_result *result,
+                                      struct hw_error *error);
+
+/* Compute the checksum of the whole batch or old entry at `position`, of any size, through the
+ * window. *is_right is false too where the file has become shorter. Errors: HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_segment_file_checksum(struct hw_segment_file *file, int64_t position,
+                                        const struct hw_batch *batch, uint32_t *crc, bool *is_right,
+                                        struct hw_error *error);
+
+/*
+ * Find the first position >= `from` and below file->end where a batch begins that has a right
+ * checksum and no offset below file->expected; *found is false if there is none. The time is
+ * bounded by a multiple of the bytes searched, whatever they are. Errors: HW_NO_MEMORY, HW_IO.
+ */
+enum hw_status hw_segment_file_search(struct hw_segment_file *file, int64_t from, int64_t *position,
+                                      struct hw_batch *batch, bool *found, struct hw_error *error);
+
+/* How many bytes from `from` on there are up to the last one that is not 0. Errors: HW_NO_MEMORY,
+ * HW_IO. */
+enum hw_status hw_segment_file_written(struct hw_segment_file *file, int64_t from, int64_t *written,
+                                       struct hw_error *error);
 
 #endif /* HW_INSPECT_SEGMENT_FILE_H */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk over the entries of one file. */
-#include "core/inspect/segment_file_internal.h"
+/* The walk over the entries of one file, and what an entry is, in words. */
+#include "core/inspect/segment_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 /* What stands behind a batch. */
 enum follower {
@@ -77,13 +80,13 @@ static bool is_linked(const struct hw_segment_file *file, const struct step *ste
                                  step->follower_offset > hw_batch_last_offset(&step->batch)));
 }
 
-static bool leaves_out(const struct hw_segment_filter *filter, const struct hw_batch *batch)
+static bool leaves_out(const struct hw_segment_range *range, const struct hw_batch *batch)
 {
     /* Old librdkafka wrote compressed messages with offset 0, whatever was inside. */
     bool has_end = batch->magic == 2 || batch->base_offset > 0;
 
-    return filter != NULL && ((has_end && hw_batch_last_offset(batch) < filter->first_offset) ||
-                              batch->max_timestamp < filter->timestamp_min);
+    return range != NULL && ((has_end && hw_batch_last_offset(batch) < range->first_offset) ||
+                             batch->max_timestamp < range->timestamp_min);
 }
 
 /*
@@ -200,7 +203,7 @@ static enum hw_status is_mere_tail(struct hw_segment_file *file, const struct st
     enum hw_status status;
 
     *is_tail = false;
-    if (file->is_closed) {
+    if (file->next_base != HW_OFFSET_NONE) {
         return HW_OK;
     }
     if (step->result == HW_BATCH_TRUNCATED) {
@@ -264,7 +267,7 @@ static enum hw_status pass_damage(struct hw_segment_file *file, const struct ste
                                        .is_last = !goes_on};
     if (goes_on && next.magic == 2 && next.base_offset > step->expected) {
         entry->last_offset = next.base_offset - 1;
-    } else if (!goes_on && file->is_closed && file->next_base > step->expected) {
+    } else if (!goes_on && file->next_base > step->expected) {
         entry->last_offset = file->next_base - 1;
     }
     file->position = next_position;
@@ -294,8 +297,7 @@ static bool is_trusted_by_header(const struct hw_segment_file *file, const struc
 }
 
 /* Look at what stands at file->position: pass over it, make an entry of it, or find the end. */
-static enum hw_status take_step(struct hw_segment_file *file,
-                                const struct hw_segment_filter *filter,
+static enum hw_status take_step(struct hw_segment_file *file, const struct hw_segment_range *range,
                                 struct hw_segment_entry *entry, bool *found, struct hw_error *error)
 {
     struct step step = {.position = file->position, .end = file->end, .expected = file->expected};
@@ -305,7 +307,7 @@ static enum hw_status take_step(struct hw_segment_file *file,
         hw_segment_file_header(file, step.position, step.end, &step.batch, &step.result, error);
 
     if (status == HW_OK && is_whole(&step)) {
-        bool is_left_out = leaves_out(filter, &step.batch);
+        bool is_left_out = leaves_out(range, &step.batch);
         bool is_trusted = is_trusted_by_header(file, &step.batch);
 
         status = is_left_out || is_trusted ? HW_OK : read_whole(file, &step, error);
@@ -347,7 +349,7 @@ static enum hw_status take_step(struct hw_segment_file *file,
 }
 
 enum hw_status hw_segment_file_next(struct hw_segment_file *file,
-                                    const struct hw_segment_filter *filter,
+                                    const struct hw_segment_range *range,
                                     struct hw_segment_entry *entry, bool *found,
                                     struct hw_error *error)
 {
@@ -360,7 +362,7 @@ enum hw_status hw_segment_file_next(struct hw_segment_file *file,
         }
         file->is_at_end = file->position >= file->end;
         if (!file->is_at_end) {
-            status = take_step(file, filter, entry, found, error);
+            status = take_step(file, range, entry, found, error);
         }
     }
     return status;
@@ -396,4 +398,49 @@ enum hw_status hw_segment_file_check(struct hw_segment_file *file, int64_t posit
     }
     /* In front of damage, or of what a crash has left. */
     return hw_segment_file_checksum(file, position, &step.batch, &crc, is_good, error);
+}
+
+/* --------------------------------------------------------------------------------------- words */
+
+/* Which offsets the damage may have taken: ", offset 5 is lost", or nothing. */
+static void describe_loss(const struct hw_segment_entry *entry, char *text, size_t size)
+{
+    if (entry->last_offset == HW_OFFSET_NONE || entry->last_offset < entry->first_offset) {
+        text[0] = '\0';
+    } else if (entry->last_offset == entry->first_offset) {
+        (void)snprintf(text, size, ", offset %" PRId64 " is missing", entry->first_offset);
+    } else {
+        (void)snprintf(text, size, ", offsets %" PRId64 " to %" PRId64 " are missing",
+                       entry->first_offset, entry->last_offset);
+    }
+}
+
+void hw_segment_entry_describe(const struct hw_segment_entry *entry, char *text, size_t size)
+{
+    char loss[96];
+
+    text[0] = '\0';
+    describe_loss(entry, loss, sizeof loss);
+    switch (entry->fault) {
+    case HW_FAULT_NONE:
+        break;
+    case HW_FAULT_CHECKSUM:
+        (void)snprintf(text, size,
+                       "the batch at byte %" PRId64 " has the checksum 0x%08" PRIx32
+                       ", but its bytes make 0x%08" PRIx32,
+                       entry->position, entry->batch.crc, entry->crc_found);
+        break;
+    case HW_FAULT_OFFSETS:
+        (void)snprintf(text, size,
+                       "the batch at byte %" PRId64 " says offset %" PRId64
+                       ", which is not between its neighbours' (the checksum does not cover it)",
+                       entry->position, entry->batch.base_offset);
+        break;
+    case HW_FAULT_NO_BATCH:
+        (void)snprintf(text, size, "no batch at byte %" PRId64 ": %s; %s byte %" PRId64 "%s",
+                       entry->position, entry->reason,
+                       entry->is_last ? "nothing good up to the end at" : "the next good one is at",
+                       entry->position + entry->size_bytes, loss);
+        break;
+    }
 }

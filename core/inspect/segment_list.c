@@ -5,9 +5,7 @@
 #include "core/format/segment_name.h"
 #include "core/inspect/segment_scan.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static enum hw_status list_add(struct hw_segment_list *list, hw_offset_t base_offset, bool is_swap,
                                struct hw_error *error)
@@ -43,22 +41,20 @@ static hw_offset_t smallest_cleaned_of(const struct hw_name_list *names)
 
 /* The offset behind the last one of a segment that waits to be swapped in; behind its first one if
  * it cannot be read. */
-static enum hw_status swap_end(const struct hw_segment_list *list, struct hw_store *store,
-                               const char *directory, hw_offset_t base_offset, hw_offset_t *end,
-                               struct hw_error *error)
+static enum hw_status swap_end(const struct hw_kafka_partition *partition, hw_offset_t base_offset,
+                               hw_offset_t *end, struct hw_error *error)
 {
     struct hw_segment_range range = {.last_offset = INT64_MAX, .timestamp_min = INT64_MIN};
     struct hw_segment_paths paths;
     struct hw_segment_scan *scan = NULL;
     struct hw_segment_tail tail = {.next_offset = 0};
     enum hw_status status = hw_segment_paths_format(
-        &paths, directory, (struct hw_segment_item){base_offset, true}, error);
+        &paths, partition->path, (struct hw_segment_item){base_offset, true}, error);
 
     if (status == HW_OK) {
-        struct hw_segment_place place = {
-            .path = paths.log, .is_named = true, .base_offset = base_offset};
-
-        status = hw_segment_scan_open(list->allocator, store, &place, &range, &scan, error);
+        paths.index[0] = '\0'; /* Without it. */
+        status = hw_segment_scan_open(partition->allocator, partition->store, &paths,
+                                      HW_OFFSET_NONE, &range, &scan, error);
     }
     if (status == HW_OK) {
         status = hw_segment_scan_tail(scan, &tail, error);
@@ -69,9 +65,9 @@ static enum hw_status swap_end(const struct hw_segment_list *list, struct hw_sto
 }
 
 /* List the segments that wait to be swapped in, and the offsets that they cover. */
-static enum hw_status list_swaps(struct hw_segment_list *list, struct hw_store *store,
-                                 const char *directory, const struct hw_name_list *names,
-                                 struct hw_error *error)
+static enum hw_status list_swaps(struct hw_segment_list *list,
+                                 const struct hw_kafka_partition *partition,
+                                 const struct hw_name_list *names, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
@@ -88,7 +84,7 @@ static enum hw_status list_swaps(struct hw_segment_list *list, struct hw_store *
         }
         status = list_add(list, base_offset, true, error);
         if (status == HW_OK) {
-            status = swap_end(list, store, directory, base_offset, &end, error);
+            status = swap_end(partition, base_offset, &end, error);
         }
         if (status == HW_OK) {
             list->replaced_from =
@@ -108,17 +104,16 @@ static int compare_items(const void *a, const void *b)
 }
 
 enum hw_status hw_segment_list_open(struct hw_segment_list *list,
-                                    const struct hw_allocator *allocator, struct hw_store *store,
                                     const struct hw_kafka_partition *partition,
                                     struct hw_error *error)
 {
     struct hw_name_list names;
     enum hw_status status;
 
-    *list = (struct hw_segment_list){.allocator = allocator};
-    status = hw_kafka_partition_list(partition, allocator, store, &names, error);
+    *list = (struct hw_segment_list){.allocator = partition->allocator};
+    status = hw_kafka_partition_list(partition, &names, error);
     if (status == HW_OK) {
-        status = list_swaps(list, store, partition->path, &names, error);
+        status = list_swaps(list, partition, &names, error);
     }
     for (size_t i = 0; status == HW_OK && i < names.count; i++) {
         hw_offset_t base_offset;
@@ -143,6 +138,11 @@ size_t hw_segment_list_from(const struct hw_segment_list *list, hw_offset_t offs
     return at;
 }
 
+hw_offset_t hw_segment_list_next_base(const struct hw_segment_list *list, size_t number)
+{
+    return number + 1 < list->count ? list->items[number + 1].base_offset : HW_OFFSET_NONE;
+}
+
 const struct hw_segment_item *hw_segment_list_find(const struct hw_segment_list *list,
                                                    hw_offset_t base_offset)
 {
@@ -155,52 +155,4 @@ void hw_segment_list_release(struct hw_segment_list *list)
 {
     hw_free(list->allocator, list->items, list->capacity * sizeof *list->items);
     *list = (struct hw_segment_list){.allocator = list->allocator};
-}
-
-/* "<stem>.log<tail>" and so on; the stem is `stem_size` characters of a path and the digits. */
-static enum hw_status format_paths(struct hw_segment_paths *paths, int stem_size, const char *stem,
-                                   const char *tail, struct hw_error *error)
-{
-    const char *slash = stem_size == 0 || stem[stem_size - 1] == '/' ? "" : "/";
-    enum hw_status status = hw_path_format(paths->log, error, "%.*s%s%020" PRId64 ".log%s",
-                                           stem_size, stem, slash, paths->base_offset, tail);
-
-    if (status == HW_OK) {
-        status = hw_path_format(paths->index, error, "%.*s%s%020" PRId64 ".index%s", stem_size,
-                                stem, slash, paths->base_offset, tail);
-    }
-    if (status == HW_OK) {
-        status = hw_path_format(paths->time, error, "%.*s%s%020" PRId64 ".timeindex%s", stem_size,
-                                stem, slash, paths->base_offset, tail);
-    }
-    if (status == HW_OK) {
-        status = hw_path_format(paths->transactions, error, "%.*s%s%020" PRId64 ".txnindex%s",
-                                stem_size, stem, slash, paths->base_offset, tail);
-    }
-    return status;
-}
-
-enum hw_status hw_segment_paths_format(struct hw_segment_paths *paths, const char *directory,
-                                       struct hw_segment_item item, struct hw_error *error)
-{
-    *paths = (struct hw_segment_paths){.is_named = true, .base_offset = item.base_offset};
-    return format_paths(paths, (int)strlen(directory), directory, item.is_swap ? ".swap" : "",
-                        error);
-}
-
-enum hw_status hw_segment_paths_of_file(struct hw_segment_paths *paths, const char *file,
-                                        struct hw_error *error)
-{
-    const char *suffix;
-    const char *tail;
-
-    *paths = (struct hw_segment_paths){.is_named = false};
-    if (strlen(file) >= HW_PATH_MAX ||
-        !hw_segment_name_split(hw_kafka_base_name(file), &paths->base_offset, &suffix)) {
-        return hw_path_format(paths->log, error, "%s", file);
-    }
-    paths->is_named = true;
-    tail = strchr(suffix + 1, '.');
-    return format_paths(paths, (int)hw_kafka_parent_size(file), file, tail == NULL ? "" : tail,
-                        error);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The segments of a partition's directory, as a broker would have them after its start, and the
- * names of their files.
+ * The segments of a partition's directory, as a broker would have them after its start.
  *
  *     0.log  100.log  200.log  0.log.swap     [0.log.swap][200.log]
  *
@@ -13,11 +12,6 @@
 #define HW_INSPECT_SEGMENT_LIST_H
 
 #include "core/inspect/kafka_directory.h"
-
-struct hw_segment_item {
-    hw_offset_t base_offset;
-    bool is_swap; /* Its files still end with ".swap". */
-};
 
 struct hw_segment_list {
     const struct hw_allocator *allocator;
@@ -34,35 +28,19 @@ struct hw_segment_list {
 
 /* List the segments of the directory; release in any case. Errors: HW_NO_MEMORY, HW_IO. */
 enum hw_status hw_segment_list_open(struct hw_segment_list *list,
-                                    const struct hw_allocator *allocator, struct hw_store *store,
                                     const struct hw_kafka_partition *partition,
                                     struct hw_error *error);
 void hw_segment_list_release(struct hw_segment_list *list);
 
-/* The number of the first segment that begins at the offset or behind it; the count if none does. */
+/* The number of the first segment that begins at the offset or behind it; the count if none
+ * does. */
 size_t hw_segment_list_from(const struct hw_segment_list *list, hw_offset_t offset);
+
+/* The base offset of the segment behind that one; HW_OFFSET_NONE: it is the last one. */
+hw_offset_t hw_segment_list_next_base(const struct hw_segment_list *list, size_t number);
 
 /* The segment with that base offset; NULL: there is none. */
 const struct hw_segment_item *hw_segment_list_find(const struct hw_segment_list *list,
                                                    hw_offset_t base_offset);
-
-/* The files of one segment. */
-struct hw_segment_paths {
-    bool is_named; /* The name tells the base offset; otherwise there is a log only. */
-    hw_offset_t base_offset;
-    char log[HW_PATH_MAX];
-    char index[HW_PATH_MAX];
-    char time[HW_PATH_MAX];
-    char transactions[HW_PATH_MAX];
-};
-
-/* The files of a segment in a directory. Errors: HW_MISUSE if a path is too long. */
-enum hw_status hw_segment_paths_format(struct hw_segment_paths *paths, const char *directory,
-                                       struct hw_segment_item item, struct hw_error *error);
-
-/* The files of the segment that `file`, of any kind, belongs to, with the same ".deleted" and the
- * like. A file with another name is a log by itself. Errors: HW_MISUSE if a path is too long. */
-enum hw_status hw_segment_paths_of_file(struct hw_segment_paths *paths, const char *file,
-                                        struct hw_error *error);
 
 #endif /* HW_INSPECT_SEGMENT_LIST_H */

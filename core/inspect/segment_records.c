@@ -3,7 +3,6 @@
 
 #include "core/base/assert.h"
 #include "core/record/codec.h"
-#include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
 
@@ -146,7 +145,7 @@ enum hw_status hw_segment_records_open(struct hw_segment_records *records,
     records->list_left = 0;
     records->taken = 0;
     records->stray_offset = HW_OFFSET_NONE;
-    records->is_legacy = hw_segment_entry_is_legacy(entry);
+    records->is_legacy = entry->batch.magic < 2;
     records->first_offset = records->is_legacy ? 0 : entry->first_offset;
     records->next_offset = records->first_offset;
     /* A compressed message of magic 1 with offset 0 may hold any offsets. */
@@ -160,7 +159,7 @@ enum hw_status hw_segment_records_open(struct hw_segment_records *records,
     if ((int64_t)got < entry->size_bytes) {
         status = hw_error_set(&records->fault, HW_CORRUPT,
                               "the file was cut to %" PRId64 " bytes while it was read",
-                              hw_segment_file_size_bytes(file));
+                              file->size_bytes);
     } else if (records->is_legacy) {
         status =
             hw_legacy_iterator_init(&records->legacy, bytes, &entry->batch, HW_BATCH_PLAIN_SIZE_MAX,

@@ -15,37 +15,43 @@
 #ifndef HW_INSPECT_SEGMENT_SCAN_H
 #define HW_INSPECT_SEGMENT_SCAN_H
 
+#include "core/inspect/index_file.h"
+#include "core/inspect/kafka_name.h"
 #include "core/inspect/segment_file.h"
 
-struct hw_segment_scan; /* Opaque. */
-
-/* Which file. */
-struct hw_segment_place {
-    const char *path;       /* Of the .log. */
-    const char *index_path; /* NULL: without. */
-    const char *time_path;  /* NULL: without. */
-    bool is_named;          /* The name says the base offset; otherwise that is 0. */
-    hw_offset_t base_offset;
-    bool is_closed; /* hw_segment_file_set_closed(). */
-    hw_offset_t next_base;
+/* A place where the walk may begin. */
+struct hw_segment_anchor {
+    int64_t position;
+    hw_offset_t expected;
 };
 
-/* What is looked for. */
-struct hw_segment_range {
-    hw_offset_t first_offset;
-    hw_offset_t last_offset;    /* INT64_MAX: to the end. */
-    hw_time_ms_t timestamp_min; /* INT64_MIN: any. */
-    bool is_backwards;
-    size_t window_max;   /* hw_segment_file_set_window(); 0: as it is. */
-    bool trusts_headers; /* hw_segment_file_trust_headers(). */
+/* Use through the functions; `file` is for who reads the records of the entry that came last. */
+struct hw_segment_scan {
+    const struct hw_allocator *allocator;
+    struct hw_segment_file file;
+    struct hw_index_file offsets;
+    struct hw_index_file times;
+    struct hw_segment_range range;
+
+    /* Backwards: the entries of the present chunk, from entries[left - 1] down. */
+    struct hw_segment_entry *entries;
+    size_t entry_capacity;
+    size_t entry_left;
+    int64_t chunk_start;               /* Everything from here on has been returned or is above. */
+    int64_t stride;                    /* Index entries that the next chunk covers. */
+    struct hw_segment_anchor *anchors; /* Made by a walk over the file, where the index is bad. */
+    size_t anchor_capacity;
+    size_t anchor_count;
+    bool uses_anchors;
 };
 
 /*
- * Start. The caller owns *scan: hw_segment_scan_close(). `allocator` and `store` must outlive it.
- * Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND if the .log is not there.
+ * Start. `next_base` as in hw_segment_file_open(). The caller owns *scan: hw_segment_scan_close().
+ * `allocator` and `store` must outlive it. Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND if the .log is
+ * not there.
  */
 enum hw_status hw_segment_scan_open(const struct hw_allocator *allocator, struct hw_store *store,
-                                    const struct hw_segment_place *place,
+                                    const struct hw_segment_paths *paths, hw_offset_t next_base,
                                     const struct hw_segment_range *range,
                                     struct hw_segment_scan **scan, struct hw_error *error);
 
@@ -60,16 +66,9 @@ void hw_segment_scan_close(struct hw_segment_scan *scan);
 enum hw_status hw_segment_scan_next(struct hw_segment_scan *scan, struct hw_segment_entry *entry,
                                     bool *found, struct hw_error *error);
 
-/* To read the records of the entry that came last. */
-struct hw_segment_file *hw_segment_scan_file(struct hw_segment_scan *scan);
-
-/* Bytes read so far, of the .log and the indexes. */
-int64_t hw_segment_scan_bytes_read(const struct hw_segment_scan *scan);
-
 /* What a clean end of a segment's walk tells; see hw_segment_scan_tail(). */
 struct hw_segment_tail {
     hw_offset_t next_offset; /* Behind the last batch; the base offset if there is none. */
-    int64_t end_position;    /* Where that batch ends. */
     int64_t trailing_bytes;  /* Behind it. */
 };
 

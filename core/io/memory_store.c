@@ -13,14 +13,12 @@ struct memory_store {
     struct hw_store base;
     const struct hw_allocator *allocator;
     struct hw_memory_tree tree;
-    size_t handles; /* Open files and locks. */
 };
 
 struct memory_file {
     struct hw_file base;
     struct memory_store *store;
     struct hw_memory_node *node;
-    bool is_writable;
     bool is_lock;
 };
 
@@ -39,15 +37,6 @@ static enum hw_status memory_read_at(struct hw_file *base, int64_t position, voi
         memcpy(bytes, content->bytes + position, there);
     }
     *got = there;
-    return HW_OK;
-}
-
-static enum hw_status check_writable(const struct memory_file *file, struct hw_error *error)
-{
-    if (!file->is_writable) {
-        return hw_error_set(error, HW_MISUSE, "'%.300s' was opened for reading only",
-                            file->node->name);
-    }
     return HW_OK;
 }
 
@@ -81,10 +70,10 @@ static enum hw_status memory_write_at(struct hw_file *base, int64_t position, co
 {
     struct memory_file *file = (struct memory_file *)base;
     int64_t end = position + (int64_t)size;
-    enum hw_status status = check_writable(file, error);
+    enum hw_status status = HW_OK;
 
-    if (status != HW_OK || size == 0) {
-        return status;
+    if (size == 0) {
+        return HW_OK;
     }
     if ((uint64_t)end > file->node->content.size) {
         status = content_resize(file, end, position, error);
@@ -107,22 +96,12 @@ static enum hw_status memory_truncate(struct hw_file *base, int64_t size_bytes,
                                       struct hw_error *error)
 {
     struct memory_file *file = (struct memory_file *)base;
-    enum hw_status status = check_writable(file, error);
+    enum hw_status status = content_resize(file, size_bytes, size_bytes, error);
 
-    if (status == HW_OK) {
-        status = content_resize(file, size_bytes, size_bytes, error);
-    }
     if (status == HW_OK && size_bytes == 0) {
         hw_buffer_release(&file->node->content);
     }
     return status;
-}
-
-static enum hw_status memory_sync(struct hw_file *base, struct hw_error *error)
-{
-    (void)base;
-    (void)error;
-    return HW_OK;
 }
 
 static void memory_close(struct hw_file *base)
@@ -135,14 +114,12 @@ static void memory_close(struct hw_file *base)
     }
     hw_memory_tree_unpin(&store->tree, file->node);
     hw_free(store->allocator, file, sizeof *file);
-    store->handles--;
 }
 
 static const struct hw_file_methods memory_file_methods = {.read_at = memory_read_at,
                                                            .write_at = memory_write_at,
                                                            .size = memory_size,
                                                            .truncate = memory_truncate,
-                                                           .sync = memory_sync,
                                                            .close = memory_close};
 
 static enum hw_status memory_open(struct hw_store *base, const char *path, enum hw_open_mode mode,
@@ -176,9 +153,8 @@ static enum hw_status memory_open(struct hw_store *base, const char *path, enum 
     file->base.methods = &memory_file_methods;
     file->store = store;
     file->node = place.node;
-    file->is_writable = mode != HW_OPEN_READ;
+    file->base.is_writable = mode != HW_OPEN_READ;
     file->node->handles++;
-    store->handles++;
     if (mode == HW_OPEN_TRUNCATE) {
         hw_buffer_release(&file->node->content);
     }
@@ -348,7 +324,6 @@ static void memory_destroy(struct hw_store *base)
 {
     struct memory_store *store = (struct memory_store *)base;
 
-    HW_ASSERT(store->handles == 0);
     hw_memory_tree_release(&store->tree);
     hw_free(store->allocator, store, sizeof *store);
 }

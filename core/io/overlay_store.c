@@ -30,7 +30,6 @@ struct overlay_file {
     uint64_t seen; /* The store's changes when it was last looked whether it is in the upper one. */
     int64_t size_max; /* Of what is below, so much is seen. */
     bool is_upper;
-    bool is_writable;
 };
 
 /* --------------------------------------------------------------------------------------- names */
@@ -167,10 +166,7 @@ static enum hw_status overlay_refresh(struct overlay_file *file, struct hw_error
 /* The same, where it is to be written. */
 static enum hw_status overlay_prepare(struct overlay_file *file, struct hw_error *error)
 {
-    enum hw_status status =
-        file->is_writable
-            ? overlay_refresh(file, error)
-            : hw_error_set(error, HW_MISUSE, "'%.300s' is open for reading only", file->path);
+    enum hw_status status = overlay_refresh(file, error);
 
     if (status == HW_OK && !file->is_upper) {
         status = overlay_copy_up(file->store, file->path, error);
@@ -224,7 +220,7 @@ static enum hw_status overlay_truncate(struct hw_file *base, int64_t size_bytes,
     enum hw_status status = overlay_size(base, &now, error);
 
     /* A file that becomes shorter need not be copied. */
-    if (status == HW_OK && file->is_writable && !file->is_upper && size_bytes <= now) {
+    if (status == HW_OK && !file->is_upper && size_bytes <= now) {
         return size_bytes == now
                    ? HW_OK
                    : overlay_link(file->store, file->path, file->path, size_bytes, error);
@@ -234,12 +230,6 @@ static enum hw_status overlay_truncate(struct hw_file *base, int64_t size_bytes,
         status = status == HW_OK ? hw_file_truncate(file->under, size_bytes, error) : status;
     }
     return status;
-}
-
-static enum hw_status overlay_sync(struct hw_file *base, struct hw_error *error)
-{
-    (void)base, (void)error; /* Nothing of it is to last. */
-    return HW_OK;
 }
 
 static void overlay_close(struct hw_file *base)
@@ -256,7 +246,6 @@ static const struct hw_file_methods overlay_file_methods = {.read_at = overlay_r
                                                             .write_at = overlay_write_at,
                                                             .size = overlay_size,
                                                             .truncate = overlay_truncate,
-                                                            .sync = overlay_sync,
                                                             .close = overlay_close};
 
 /* Open what is under the name, and say where that was. */
@@ -302,7 +291,7 @@ static enum hw_status overlay_open(struct hw_store *base, const char *path, enum
     }
     file->base.methods = &overlay_file_methods;
     file->store = store;
-    file->is_writable = mode != HW_OPEN_READ;
+    file->base.is_writable = mode != HW_OPEN_READ;
     file->path = hw_text_copy(store->allocator, path);
     status = file->path == NULL
                  ? hw_error_no_memory(error, "an open file")
@@ -474,7 +463,7 @@ static enum hw_status overlay_lock(struct hw_store *base, const char *path, stru
                                    struct hw_error *error)
 {
     struct overlay_store *store = (struct overlay_store *)base;
-    enum hw_status status = store->probe == NULL ? HW_OK : store->probe(store->lower, path, error);
+    enum hw_status status = store->probe == NULL ? HW_OK : store->probe(path, error);
 
     if (status == HW_OK) {
         status = overlay_make_parents(store, path, error);

@@ -17,8 +17,7 @@
 #include "core/io/store.h"
 
 /* How to ask whether somebody writes the directory of `path`: HW_OK, or HW_BUSY. */
-typedef enum hw_status hw_overlay_probe(struct hw_store *lower, const char *path,
-                                        struct hw_error *error);
+typedef enum hw_status hw_overlay_probe(const char *path, struct hw_error *error);
 
 /* The caller owns *store: hw_store_destroy(), which destroys `lower` too. `lower` stays the caller's
  * after an error. hw_store_lock() asks `probe`, if there is one, and holds nothing below. Errors:

@@ -38,19 +38,11 @@ static enum hw_status posix_file_read_at(struct hw_file *base, int64_t position,
     return HW_OK;
 }
 
-static enum hw_status writable_use(struct hw_posix_file *file, struct hw_error *error)
-{
-    if (!file->is_writable) {
-        return hw_error_set(error, HW_MISUSE, "'%.300s' was opened for reading only", file->path);
-    }
-    return hw_posix_files_use(file, error);
-}
-
 static enum hw_status posix_file_write_at(struct hw_file *base, int64_t position, const void *bytes,
                                           size_t size, struct hw_error *error)
 {
     struct hw_posix_file *file = (struct hw_posix_file *)base;
-    enum hw_status status = writable_use(file, error);
+    enum hw_status status = hw_posix_files_use(file, error);
     size_t done = 0;
 
     if (status != HW_OK) {
@@ -90,7 +82,7 @@ static enum hw_status posix_file_truncate(struct hw_file *base, int64_t size_byt
                                           struct hw_error *error)
 {
     struct hw_posix_file *file = (struct hw_posix_file *)base;
-    enum hw_status status = writable_use(file, error);
+    enum hw_status status = hw_posix_files_use(file, error);
 
     if (status != HW_OK) {
         return status;

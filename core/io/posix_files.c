@@ -16,7 +16,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { BUCKETS_MIN = 64, DESCRIPTOR_MIN = 3, FILE_MODE = 0644 };
+enum { DESCRIPTOR_MIN = 3, FILE_MODE = 0644 };
 
 enum hw_status hw_posix_error(struct hw_error *error, int number, const char *verb,
                               const char *path)
@@ -60,12 +60,11 @@ enum hw_status hw_posix_files_check_process(const struct hw_posix_files *files, 
 
 /* The table of open files */
 
-static struct hw_posix_file **bucket_of(const struct hw_posix_files *files, dev_t device,
-                                        ino_t inode)
+static struct hw_posix_file **bucket_of(struct hw_posix_files *files, dev_t device, ino_t inode)
 {
     uint64_t hash = ((uint64_t)inode ^ ((uint64_t)device << 40)) * UINT64_C(0x9e3779b97f4a7c15);
 
-    return &files->buckets[(size_t)(hash >> 32) & (files->bucket_count - 1)];
+    return &files->buckets[(size_t)(hash >> 32) & (HW_POSIX_BUCKETS - 1)];
 }
 
 static void table_put(struct hw_posix_files *files, struct hw_posix_file *file)
@@ -84,37 +83,6 @@ static void table_remove(struct hw_posix_files *files, struct hw_posix_file *fil
         link = &(*link)->chain;
     }
     *link = file->chain;
-    files->file_count--;
-}
-
-/* Room for one more file. */
-static enum hw_status table_reserve(struct hw_posix_files *files, struct hw_error *error)
-{
-    struct hw_posix_file **old = files->buckets;
-    size_t old_count = files->bucket_count;
-    struct hw_posix_file **grown;
-
-    if (files->file_count < old_count) {
-        return HW_OK;
-    }
-    grown = hw_alloc_zeroed(files->allocator, 2 * old_count * sizeof *grown);
-    if (grown == NULL) {
-        return hw_error_no_memory(error, "the table of open files");
-    }
-    files->buckets = grown;
-    files->bucket_count = 2 * old_count;
-    for (size_t i = 0; i < old_count; i++) {
-        struct hw_posix_file *file = old[i];
-
-        while (file != NULL) {
-            struct hw_posix_file *chain = file->chain;
-
-            table_put(files, file);
-            file = chain;
-        }
-    }
-    hw_free(files->allocator, old, old_count * sizeof *old);
-    return HW_OK;
 }
 
 /* Descriptors */
@@ -198,7 +166,7 @@ static enum hw_status file_attach(struct hw_posix_file *file, int flags, struct 
 {
     struct hw_posix_files *files = file->files;
     /* Whoever can put a link into the directory chooses which file it means. */
-    int no_follow = file->is_writable ? O_NOFOLLOW : 0;
+    int no_follow = file->base.is_writable ? O_NOFOLLOW : 0;
     int number;
 
     while (files->descriptors >= files->descriptors_max && descriptor_evict(files)) {}
@@ -236,7 +204,7 @@ enum hw_status hw_posix_files_use(struct hw_posix_file *file, struct hw_error *e
         }
         return HW_OK;
     }
-    status = file_attach(file, file->is_writable ? O_RDWR : O_RDONLY, &found, error);
+    status = file_attach(file, file->base.is_writable ? O_RDWR : O_RDONLY, &found, error);
     if (status == HW_OK && (found.st_dev != file->device || found.st_ino != file->inode)) {
         descriptor_close(file);
         return hw_error_set(error, HW_IO, "'%.300s' was replaced by somebody else while in use",
@@ -261,13 +229,13 @@ void hw_posix_files_close(struct hw_posix_file *file)
         }
         (void)close(file->directory);
         (void)close(file->descriptor);
-        file->files->lock_count--;
     } else {
         if (file->descriptor >= 0) {
             descriptor_close(file);
         }
         table_remove(file->files, file);
     }
+    file->files->file_count--;
     file_destroy(file);
 }
 
@@ -289,7 +257,7 @@ static struct hw_posix_file *file_create(struct hw_posix_files *files, const cha
     file->base.methods = files->methods;
     file->files = files;
     file->descriptor = -1;
-    file->is_writable = is_writable;
+    file->base.is_writable = is_writable;
     return file;
 }
 
@@ -298,11 +266,8 @@ enum hw_status hw_posix_files_open(struct hw_posix_files *files, const char *pat
 {
     struct hw_posix_file *file;
     struct stat found;
-    enum hw_status status = table_reserve(files, error);
+    enum hw_status status;
 
-    if (status != HW_OK) {
-        return status;
-    }
     file = file_create(files, path, (flags & O_ACCMODE) != O_RDONLY);
     if (file == NULL) {
         return hw_error_no_memory(error, "an open file");
@@ -352,7 +317,7 @@ enum hw_status hw_posix_files_open_lock(struct hw_posix_files *files, const char
         file_destroy(file);
         return hw_posix_error(error, number, "open the lock file", path);
     }
-    files->lock_count++;
+    files->file_count++;
     *opened = file;
     return HW_OK;
 }
@@ -430,7 +395,7 @@ enum hw_status hw_posix_files_prepare_move(struct hw_posix_files *files, const s
 
     if (is_directory) {
         first = files->buckets;
-        end = files->buckets + files->bucket_count;
+        end = files->buckets + HW_POSIX_BUCKETS;
     }
     for (struct hw_posix_file **bucket = first; bucket < end; bucket++) {
         for (struct hw_posix_file *file = *bucket; file != NULL; file = file->chain) {
@@ -449,29 +414,14 @@ enum hw_status hw_posix_files_prepare_move(struct hw_posix_files *files, const s
     return HW_OK;
 }
 
-enum hw_status hw_posix_files_init(struct hw_posix_files *files,
-                                   const struct hw_allocator *allocator,
-                                   const struct hw_file_methods *methods, size_t descriptors_max,
-                                   struct hw_error *error)
+void hw_posix_files_init(struct hw_posix_files *files, const struct hw_allocator *allocator,
+                         const struct hw_file_methods *methods, size_t descriptors_max)
 {
-    *files = (struct hw_posix_files){.allocator = allocator,
-                                     .methods = methods,
-                                     .descriptors_max = descriptors_max,
-                                     .process = hw_posix_process(),
-                                     .mode = FILE_MODE};
-    files->buckets = hw_alloc_zeroed(allocator, BUCKETS_MIN * sizeof *files->buckets);
-    if (files->buckets == NULL) {
-        return hw_error_no_memory(error, "the table of open files");
-    }
-    files->bucket_count = BUCKETS_MIN;
-    return HW_OK;
-}
-
-void hw_posix_files_release(struct hw_posix_files *files)
-{
-    HW_ASSERT(files->file_count == 0 && files->lock_count == 0);
-    HW_ASSERT(files->descriptors == 0);
-    hw_free(files->allocator, files->buckets, files->bucket_count * sizeof *files->buckets);
+    files->allocator = allocator;
+    files->methods = methods;
+    files->descriptors_max = descriptors_max;
+    files->process = hw_posix_process();
+    files->mode = FILE_MODE;
 }
 
 #endif

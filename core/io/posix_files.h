@@ -26,10 +26,9 @@ struct hw_posix_file {
     char *path_next; /* During a rename: the path if it succeeds. */
     int descriptor;  /* -1 while there is none. */
     int sync_errno;  /* Why bytes may have been lost: then no later sync may say HW_OK. */
-    bool is_writable;
-    bool is_pinned; /* Has no path any more: the descriptor cannot be had again. */
-    bool is_lock;   /* Outside of the list and of the table. */
-    int directory;  /* Of a lock: the descriptor of its directory, which is locked as well. */
+    bool is_pinned;  /* Has no path any more: the descriptor cannot be had again. */
+    bool is_lock;    /* Outside of the list and of the table. */
+    int directory;   /* Of a lock: the descriptor of its directory, which is locked as well. */
     dev_t device;
     ino_t inode;
     struct hw_posix_file *newer; /* List of those that have a descriptor. */
@@ -38,6 +37,9 @@ struct hw_posix_file {
     struct hw_posix_file *next_move; /* Next one that has a path_next. */
 };
 
+/* Chains stay short for tens of thousands of files. A power of two. */
+enum { HW_POSIX_BUCKETS = 4096 };
+
 struct hw_posix_files {
     const struct hw_allocator *allocator;
     const struct hw_file_methods *methods; /* Of each file. */
@@ -45,22 +47,15 @@ struct hw_posix_files {
     struct hw_posix_file *oldest;
     size_t descriptors_max;
     size_t descriptors;
-    struct hw_posix_file **buckets;
-    size_t bucket_count; /* A power of two. */
-    size_t file_count;   /* In the table. */
-    size_t lock_count;
-    int64_t process; /* Whose files they are: one that is forked from it has no part in them. */
-    mode_t mode;     /* Of those that are made. */
+    struct hw_posix_file *buckets[HW_POSIX_BUCKETS];
+    size_t file_count; /* Locks among them. */
+    int64_t process;   /* Whose files they are: one that is forked from it has no part in them. */
+    mode_t mode;       /* Of those that are made. */
 };
 
-/* No open files. Errors: HW_NO_MEMORY. */
-enum hw_status hw_posix_files_init(struct hw_posix_files *files,
-                                   const struct hw_allocator *allocator,
-                                   const struct hw_file_methods *methods, size_t descriptors_max,
-                                   struct hw_error *error);
-
-/* Release the table. Every file and lock is closed. */
-void hw_posix_files_release(struct hw_posix_files *files);
+/* `files`, which is all zero, gets ready. */
+void hw_posix_files_init(struct hw_posix_files *files, const struct hw_allocator *allocator,
+                         const struct hw_file_methods *methods, size_t descriptors_max);
 
 /*
  * Fill in `error` for the system's error `number`: "cannot <verb> '<path>': <reason>". Returns

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/io/posix_system.h"
 
-#include "core/io/posix_path.h"
+#include "core/io/store.h"
 
 #ifndef _WIN32
 

@@ -337,14 +337,12 @@ static bool probe_is_locked(const char *path)
     return is_locked;
 }
 
-enum hw_status hw_posix_store_probe(struct hw_store *store, const char *path,
-                                    struct hw_error *error)
+enum hw_status hw_posix_store_probe(const char *path, struct hw_error *error)
 {
     char directory[HW_PATH_MAX];
     enum hw_status status;
     int descriptor;
 
-    (void)store;
     hw_path_parent(path, directory);
     if (!probe_is_locked(directory) && !probe_is_locked(path)) {
         return HW_OK;
@@ -363,7 +361,7 @@ static void posix_destroy(struct hw_store *base)
 {
     struct posix_store *store = (struct posix_store *)base;
 
-    hw_posix_files_release(&store->files);
+    HW_ASSERT(store->files.file_count == 0 && store->files.descriptors == 0);
     hw_free(store->allocator, store, sizeof *store);
 }
 
@@ -394,20 +392,14 @@ static size_t fair_share(size_t descriptors_max)
 enum hw_status hw_posix_store_create(const struct hw_allocator *allocator, size_t descriptors_max,
                                      struct hw_store **store, struct hw_error *error)
 {
-    struct posix_store *created;
-    enum hw_status status;
+    struct posix_store *created = hw_alloc_zeroed(allocator, sizeof *created);
 
     HW_ASSERT(descriptors_max >= 1);
-    created = hw_alloc_zeroed(allocator, sizeof *created);
     if (created == NULL) {
         return hw_error_no_memory(error, "a store of files");
     }
-    status = hw_posix_files_init(&created->files, allocator, &hw_posix_file_methods,
-                                 fair_share(descriptors_max), error);
-    if (status != HW_OK) {
-        hw_free(allocator, created, sizeof *created);
-        return status;
-    }
+    hw_posix_files_init(&created->files, allocator, &hw_posix_file_methods,
+                        fair_share(descriptors_max));
     created->base.methods = &posix_store_methods;
     created->allocator = allocator;
     *store = &created->base;

@@ -32,7 +32,6 @@ void hw_posix_store_be_as_private_as(struct hw_store *store, const char *path);
 
 /* Whether somebody has the lock of the directory that `path`, its lock file, is in: HW_BUSY as
  * hw_store_lock() says it, else HW_OK. Nothing is written, and nothing held afterwards. */
-enum hw_status hw_posix_store_probe(struct hw_store *store, const char *path,
-                                    struct hw_error *error);
+enum hw_status hw_posix_store_probe(const char *path, struct hw_error *error);
 
 #endif /* HW_IO_POSIX_STORE_H */

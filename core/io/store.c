@@ -5,7 +5,6 @@
 
 #include "core/base/assert.h"
 #include "core/base/buffer.h"
-#include "core/io/posix_path.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -200,12 +199,18 @@ enum hw_status hw_file_read_at(struct hw_file *file, int64_t position, void *byt
     return file->methods->read_at(file, position, bytes, size, got, error);
 }
 
+static enum hw_status file_not_writable(struct hw_error *error)
+{
+    return hw_error_set(error, HW_MISUSE, "the file was opened for reading only");
+}
+
 enum hw_status hw_file_write_at(struct hw_file *file, int64_t position, const void *bytes,
                                 size_t size, struct hw_error *error)
 {
     HW_ASSERT(position >= 0);
     HW_ASSERT(size <= (uint64_t)(INT64_MAX - position));
-    return file->methods->write_at(file, position, bytes, size, error);
+    return !file->is_writable ? file_not_writable(error)
+                              : file->methods->write_at(file, position, bytes, size, error);
 }
 
 enum hw_status hw_file_size(struct hw_file *file, int64_t *size_bytes, struct hw_error *error)
@@ -216,12 +221,13 @@ enum hw_status hw_file_size(struct hw_file *file, int64_t *size_bytes, struct hw
 enum hw_status hw_file_truncate(struct hw_file *file, int64_t size_bytes, struct hw_error *error)
 {
     HW_ASSERT(size_bytes >= 0);
-    return file->methods->truncate(file, size_bytes, error);
+    return !file->is_writable ? file_not_writable(error)
+                              : file->methods->truncate(file, size_bytes, error);
 }
 
 enum hw_status hw_file_sync(struct hw_file *file, struct hw_error *error)
 {
-    return file->methods->sync(file, error);
+    return file->methods->sync == NULL ? HW_OK : file->methods->sync(file, error);
 }
 
 void hw_file_close(struct hw_file *file)

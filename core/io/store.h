@@ -84,6 +84,7 @@ struct hw_file_methods {
                                size_t size, struct hw_error *error);
     enum hw_status (*size)(struct hw_file *file, int64_t *size_bytes, struct hw_error *error);
     enum hw_status (*truncate)(struct hw_file *file, int64_t size_bytes, struct hw_error *error);
+    /* NULL: nothing of it is to last. */
     enum hw_status (*sync)(struct hw_file *file, struct hw_error *error);
     void (*close)(struct hw_file *file);
 };
@@ -100,6 +101,7 @@ struct hw_store {
 
 struct hw_file {
     const struct hw_file_methods *methods;
+    bool is_writable;
 };
 
 /* Whether the caller wants a call that takes many files, or large ones, to stop. What opens, lists
@@ -242,6 +244,20 @@ bool hw_path_is_absolute(const char *path);
  * "a". Slashes at the end of `directory` do not matter; else compared as text.
  */
 const char *hw_path_below(const char *path, const char *directory);
+
+/*
+ * The one name of a path: absolute, without links, "." and "..". Of a path that does not exist the
+ * names that are missing stay at its end. Errors: HW_NOT_FOUND where "." or ".." comes behind a
+ * name that is missing; HW_IO. posix_path.c, windows_path.c.
+ */
+enum hw_status hw_posix_real_path(const char *path, char real[HW_PATH_MAX], struct hw_error *error);
+
+/* Whether a path, with all its links followed, is `root` or below it. `root` is a name that
+ * hw_posix_real_path() gave. */
+bool hw_path_is_below(const char *path, const char *root);
+
+/* Whether this process may make files in the directory; true where there is none. */
+bool hw_posix_may_write(const char *directory);
 
 /* The number of this process: posix_files.c, windows_store.c. */
 int64_t hw_posix_process(void);

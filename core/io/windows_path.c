@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/io/posix_path.h"
+#include "core/io/store.h"
 
 #ifdef _WIN32
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Paths and errors of Windows, for windows_store.c and windows_path.c only. What others call is
- * declared in posix_path.h.
+ * declared in store.h.
  */
 #ifndef HW_IO_WINDOWS_PATH_H
 #define HW_IO_WINDOWS_PATH_H
 
-#include "core/base/status.h"
-#include "core/base/types.h"
+#include "core/io/store.h"
 
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>

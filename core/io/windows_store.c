@@ -29,7 +29,6 @@ struct windows_file {
     struct windows_store *store;
     struct windows_file *next;
     HANDLE handle; /* INVALID_HANDLE_VALUE after it could not be had again. */
-    bool is_writable;
     bool has_name; /* Else it was removed, or replaced; the path is then where it was put. */
     HANDLE eraser; /* The file goes when this is closed, also by the end of the process; or NULL. */
     char path[HW_PATH_MAX];
@@ -85,10 +84,13 @@ static enum hw_status windows_handle(const char *path, DWORD access, DWORD share
     return HW_OK;
 }
 
-static enum hw_status windows_file_bad(const struct windows_file *file, struct hw_error *error)
+/* Errors: HW_IO where the handle is gone. */
+static enum hw_status windows_use(const struct windows_file *file, struct hw_error *error)
 {
-    return hw_error_set(error, HW_IO, "'%.300s' could not be opened again after it was moved",
-                        file->path);
+    return file->handle != INVALID_HANDLE_VALUE
+               ? HW_OK
+               : hw_error_set(error, HW_IO, "'%.300s' could not be opened again after it was moved",
+                              file->path);
 }
 
 static OVERLAPPED windows_at(int64_t position)
@@ -109,10 +111,11 @@ static enum hw_status windows_read_at(struct hw_file *base, int64_t position, vo
                                       size_t size, size_t *got, struct hw_error *error)
 {
     struct windows_file *file = (struct windows_file *)base;
+    enum hw_status status = windows_use(file, error);
     size_t done = 0;
 
-    if (file->handle == INVALID_HANDLE_VALUE) {
-        return windows_file_bad(file, error);
+    if (status != HW_OK) {
+        return status;
     }
     while (done < size) {
         OVERLAPPED at = windows_at(position + (int64_t)done);
@@ -132,19 +135,11 @@ static enum hw_status windows_read_at(struct hw_file *base, int64_t position, vo
     return HW_OK;
 }
 
-static enum hw_status windows_writable(const struct windows_file *file, struct hw_error *error)
-{
-    if (!file->is_writable) {
-        return hw_error_set(error, HW_MISUSE, "'%.300s' was opened for reading only", file->path);
-    }
-    return file->handle == INVALID_HANDLE_VALUE ? windows_file_bad(file, error) : HW_OK;
-}
-
 static enum hw_status windows_write_at(struct hw_file *base, int64_t position, const void *bytes,
                                        size_t size, struct hw_error *error)
 {
     struct windows_file *file = (struct windows_file *)base;
-    enum hw_status status = windows_writable(file, error);
+    enum hw_status status = windows_use(file, error);
     size_t done = 0;
 
     while (status == HW_OK && done < size) {
@@ -166,16 +161,14 @@ static enum hw_status windows_size(struct hw_file *base, int64_t *size_bytes,
                                    struct hw_error *error)
 {
     struct windows_file *file = (struct windows_file *)base;
-    LARGE_INTEGER size;
+    LARGE_INTEGER size = {.QuadPart = 0};
+    enum hw_status status = windows_use(file, error);
 
-    if (file->handle == INVALID_HANDLE_VALUE) {
-        return windows_file_bad(file, error);
-    }
-    if (!GetFileSizeEx(file->handle, &size)) {
-        return hw_windows_error(error, GetLastError(), "get the size of", file->path);
+    if (status == HW_OK && !GetFileSizeEx(file->handle, &size)) {
+        status = hw_windows_error(error, GetLastError(), "get the size of", file->path);
     }
     *size_bytes = size.QuadPart;
-    return HW_OK;
+    return status;
 }
 
 static enum hw_status windows_truncate(struct hw_file *base, int64_t size_bytes,
@@ -183,7 +176,7 @@ static enum hw_status windows_truncate(struct hw_file *base, int64_t size_bytes,
 {
     struct windows_file *file = (struct windows_file *)base;
     FILE_END_OF_FILE_INFO end = {.EndOfFile.QuadPart = size_bytes};
-    enum hw_status status = windows_writable(file, error);
+    enum hw_status status = windows_use(file, error);
 
     if (status == HW_OK &&
         !SetFileInformationByHandle(file->handle, FileEndOfFileInfo, &end, sizeof end)) {
@@ -195,15 +188,13 @@ static enum hw_status windows_truncate(struct hw_file *base, int64_t size_bytes,
 static enum hw_status windows_sync(struct hw_file *base, struct hw_error *error)
 {
     struct windows_file *file = (struct windows_file *)base;
+    enum hw_status status = windows_use(file, error);
 
-    if (file->handle == INVALID_HANDLE_VALUE) {
-        return windows_file_bad(file, error);
-    }
     /* Who may only read has nothing to make durable, and may not ask for it. */
-    if (file->is_writable && !FlushFileBuffers(file->handle)) {
-        return hw_windows_error(error, GetLastError(), "make durable", file->path);
+    if (status == HW_OK && file->base.is_writable && !FlushFileBuffers(file->handle)) {
+        status = hw_windows_error(error, GetLastError(), "make durable", file->path);
     }
-    return HW_OK;
+    return status;
 }
 
 static void windows_close(struct hw_file *base)
@@ -251,7 +242,7 @@ static enum hw_status windows_file_open(struct windows_store *store, const char 
     }
     file->base.methods = &windows_file_methods;
     file->store = store;
-    file->is_writable = (access & GENERIC_WRITE) != 0;
+    file->base.is_writable = (access & GENERIC_WRITE) != 0;
     file->has_name = true;
     file->next = store->files;
     store->files = file;
@@ -392,9 +383,9 @@ static void windows_resume(struct windows_store *store, const char *from, const 
         }
         memcpy(file->path, path, sizeof path);
         if (file->handle == INVALID_HANDLE_VALUE &&
-            windows_handle(path, file->is_writable ? GENERIC_READ | GENERIC_WRITE : GENERIC_READ,
-                           WINDOWS_SHARE | FILE_SHARE_DELETE, OPEN_EXISTING, &file->handle,
-                           &error) != HW_OK) {
+            windows_handle(
+                path, file->base.is_writable ? GENERIC_READ | GENERIC_WRITE : GENERIC_READ,
+                WINDOWS_SHARE | FILE_SHARE_DELETE, OPEN_EXISTING, &file->handle, &error) != HW_OK) {
             file->handle = INVALID_HANDLE_VALUE;
         }
     }
@@ -645,13 +636,11 @@ static enum hw_status windows_lock(struct hw_store *base, const char *path, stru
     return HW_OK;
 }
 
-enum hw_status hw_posix_store_probe(struct hw_store *store, const char *path,
-                                    struct hw_error *error)
+enum hw_status hw_posix_store_probe(const char *path, struct hw_error *error)
 {
     HANDLE handle;
     enum hw_status status;
 
-    (void)store;
     /* What cannot be opened is locked by nobody. */
     if (windows_handle(path, GENERIC_READ, WINDOWS_SHARE | FILE_SHARE_DELETE, OPEN_EXISTING,
                        &handle, error) != HW_OK) {

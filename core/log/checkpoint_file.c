@@ -65,19 +65,16 @@ static int compare_partition(const struct hw_offset_checkpoint_entry *entry, con
     return (entry->partition > partition) - (entry->partition < partition);
 }
 
-/* Index of the partition's entry, or where it belongs. Entries are sorted, so that filling a
- * checkpoint in order costs nothing but the copies. */
+/* Index of the partition's entry, or where it belongs: entries are sorted. */
 static size_t find_partition(const struct hw_offset_checkpoint *checkpoint, const char *topic,
                              int32_t partition, bool *found)
 {
-    size_t count = checkpoint->count;
-    size_t at = count;
+    size_t at;
 
-    /* Behind the last one: the usual case when filling. */
-    if (count > 0 && compare_partition(&checkpoint->entries[count - 1], topic, partition) >= 0) {
-        HW_SEARCH(at, 0, count, compare_partition(&checkpoint->entries[at], topic, partition) < 0);
-    }
-    *found = at < count && compare_partition(&checkpoint->entries[at], topic, partition) == 0;
+    HW_SEARCH(at, 0, checkpoint->count,
+              compare_partition(&checkpoint->entries[at], topic, partition) < 0);
+    *found = at < checkpoint->count &&
+             compare_partition(&checkpoint->entries[at], topic, partition) == 0;
     return at;
 }
 
@@ -132,17 +129,12 @@ bool hw_offset_checkpoint_remove(struct hw_offset_checkpoint *checkpoint, const 
     return kept < count;
 }
 
-hw_offset_t hw_offset_checkpoint_get(struct hw_offset_checkpoint *checkpoint, const char *topic,
-                                     int32_t partition, hw_offset_t missing)
+hw_offset_t hw_offset_checkpoint_get(const struct hw_offset_checkpoint *checkpoint,
+                                     const char *topic, int32_t partition, hw_offset_t missing)
 {
-    size_t at = checkpoint->next;
-    bool found = at < checkpoint->count &&
-                 compare_partition(&checkpoint->entries[at], topic, partition) == 0;
+    bool found;
+    size_t at = find_partition(checkpoint, topic, partition, &found);
 
-    if (!found) {
-        at = find_partition(checkpoint, topic, partition, &found);
-    }
-    checkpoint->next = found ? at + 1 : at;
     return found ? checkpoint->entries[at].offset : missing;
 }
 
@@ -199,8 +191,7 @@ static enum hw_status take_epoch(void *context, const struct hw_checkpoint_row *
 {
     struct hw_epoch_cache *cache = context;
     size_t count = cache->count;
-    bool changed;
-    enum hw_status status = hw_epoch_cache_assign(cache, row->number, row->offset, &changed, error);
+    enum hw_status status = hw_epoch_cache_assign(cache, row->number, row->offset, error);
 
     /* An entry out of order would have replaced earlier ones, or have been ignored. */
     *is_in_order = status != HW_OK || cache->count == count + 1;

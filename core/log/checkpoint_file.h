@@ -28,7 +28,6 @@ struct hw_offset_checkpoint {
     struct hw_offset_checkpoint_entry *entries;
     size_t count;
     size_t capacity;
-    size_t next; /* Behind the one that was asked for last: mostly they are asked for in order. */
 };
 
 void hw_offset_checkpoint_init(struct hw_offset_checkpoint *checkpoint,
@@ -46,8 +45,8 @@ bool hw_offset_checkpoint_remove(struct hw_offset_checkpoint *checkpoint, const 
                                  int32_t partition);
 
 /* The offset of a partition, or `missing`. */
-hw_offset_t hw_offset_checkpoint_get(struct hw_offset_checkpoint *checkpoint, const char *topic,
-                                     int32_t partition, hw_offset_t missing);
+hw_offset_t hw_offset_checkpoint_get(const struct hw_offset_checkpoint *checkpoint,
+                                     const char *topic, int32_t partition, hw_offset_t missing);
 
 /* Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND; HW_CORRUPT with path and line, *checkpoint then
  * empty. */

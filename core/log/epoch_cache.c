@@ -48,8 +48,7 @@ bool hw_epoch_cache_is_noted(const struct hw_epoch_cache *cache, hw_epoch_t epoc
 }
 
 enum hw_status hw_epoch_cache_assign(struct hw_epoch_cache *cache, hw_epoch_t epoch,
-                                     hw_offset_t start_offset, bool *changed,
-                                     struct hw_error *error)
+                                     hw_offset_t start_offset, struct hw_error *error)
 {
     size_t kept = cache->count;
     enum hw_status status;
@@ -57,7 +56,6 @@ enum hw_status hw_epoch_cache_assign(struct hw_epoch_cache *cache, hw_epoch_t ep
     HW_ASSERT(epoch >= 0);
     HW_ASSERT(start_offset >= 0);
 
-    *changed = false;
     if (hw_epoch_cache_is_noted(cache, epoch, start_offset)) {
         return HW_OK;
     }
@@ -67,14 +65,12 @@ enum hw_status hw_epoch_cache_assign(struct hw_epoch_cache *cache, hw_epoch_t ep
     }
     status = hw_array_reserve(cache->allocator, (void **)&cache->entries, &cache->capacity,
                               kept + 1, sizeof *cache->entries, error);
-    if (status != HW_OK) {
-        return status;
+    if (status == HW_OK) {
+        cache->entries[kept] =
+            (struct hw_epoch_entry){.epoch = epoch, .start_offset = start_offset};
+        cache->count = kept + 1;
     }
-
-    cache->entries[kept] = (struct hw_epoch_entry){.epoch = epoch, .start_offset = start_offset};
-    cache->count = kept + 1;
-    *changed = true;
-    return HW_OK;
+    return status;
 }
 
 struct hw_epoch_end hw_epoch_cache_end_offset_for(const struct hw_epoch_cache *cache,

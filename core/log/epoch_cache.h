@@ -46,13 +46,12 @@ bool hw_epoch_cache_is_noted(const struct hw_epoch_cache *cache, hw_epoch_t epoc
                              hw_offset_t start_offset);
 
 /*
- * Note that records from `start_offset` on carry `epoch`. Returns through *changed whether an entry
- * changed. Both numbers are >= 0. Errors: HW_NO_MEMORY (cache unchanged).
+ * Note that records from `start_offset` on carry `epoch`. Both numbers are >= 0. Errors: HW_NO_MEMORY
+ * (cache unchanged).
  * Source: LeaderEpochFileCache.assign (R5.1).
  */
 enum hw_status hw_epoch_cache_assign(struct hw_epoch_cache *cache, hw_epoch_t epoch,
-                                     hw_offset_t start_offset, bool *changed,
-                                     struct hw_error *error);
+                                     hw_offset_t start_offset, struct hw_error *error);
 
 /* The largest epoch <= `epoch` that this log knows, and its exclusive end (R5.3). */
 struct hw_epoch_end hw_epoch_cache_end_offset_for(const struct hw_epoch_cache *cache,

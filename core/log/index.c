@@ -2,13 +2,18 @@
 #include "core/log/index.h"
 
 #include "core/base/assert.h"
-#include "core/base/bytes.h"
 #include "core/base/search.h"
+#include "core/format/segment_name.h"
 
-void hw_index_init(struct hw_index *index, const struct hw_allocator *allocator,
-                   enum hw_index_kind kind)
+void hw_index_init(struct hw_index *index, enum hw_index_kind kind,
+                   const struct hw_allocator *allocator, struct hw_store *store,
+                   const char *directory, hw_offset_t base_offset)
 {
-    *index = (struct hw_index){.kind = kind, .is_loaded = true};
+    *index = (struct hw_index){.store = store,
+                               .directory = directory,
+                               .base_offset = base_offset,
+                               .kind = kind,
+                               .is_loaded = true};
     hw_buffer_init(&index->bytes, allocator);
 }
 
@@ -16,6 +21,17 @@ void hw_index_release(struct hw_index *index)
 {
     hw_buffer_release(&index->bytes);
     index->count = 0;
+}
+
+static enum hw_status index_open_file(const struct hw_index *index, enum hw_open_mode mode,
+                                      struct hw_file **file, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    enum hw_status status =
+        hw_segment_name_path(path, index->directory, index->base_offset,
+                             index->kind == HW_INDEX_OFFSET ? ".index" : ".timeindex", error);
+
+    return status == HW_OK ? hw_store_open(index->store, path, mode, file, error) : status;
 }
 
 /* Whether `entry` may follow `previous`. */
@@ -26,8 +42,7 @@ static bool may_follow(enum hw_index_kind kind, struct hw_index_entry previous,
            (kind == HW_INDEX_OFFSET ? entry.value > previous.value : entry.value >= previous.value);
 }
 
-enum hw_status hw_index_open(struct hw_index *index, struct hw_store *store, const char *path,
-                             bool *usable, struct hw_error *error)
+enum hw_status hw_index_open(struct hw_index *index, bool *usable, struct hw_error *error)
 {
     size_t entry_size = hw_index_entry_size(index->kind);
     uint8_t last[HW_INDEX_ENTRY_SIZE_MAX];
@@ -39,7 +54,7 @@ enum hw_status hw_index_open(struct hw_index *index, struct hw_store *store, con
     HW_ASSERT(index->count == 0);
 
     *usable = false;
-    status = hw_store_open(store, path, HW_OPEN_READ, &file, error);
+    status = index_open_file(index, HW_OPEN_READ, &file, error);
     if (status != HW_OK) {
         return status == HW_NOT_FOUND ? HW_OK : status;
     }
@@ -81,23 +96,11 @@ static bool entries_are_valid(enum hw_index_kind kind, const uint8_t *bytes, siz
     return true;
 }
 
-/* Whether the last one of the entries is the one that is known already. */
-static bool ends_with_last(const struct hw_index *index, const uint8_t *bytes)
+enum hw_status hw_index_load(struct hw_index *index, int64_t value_limit, bool *usable,
+                             struct hw_error *error)
 {
-    struct hw_index_entry last;
-
-    if (index->count == 0) {
-        return true;
-    }
-    last = hw_index_entry_decode(index->kind,
-                                 bytes + (index->count - 1) * hw_index_entry_size(index->kind));
-    return last.key == index->last.key && last.value == index->last.value;
-}
-
-enum hw_status hw_index_load(struct hw_index *index, struct hw_store *store, const char *path,
-                             int64_t value_limit, bool *usable, struct hw_error *error)
-{
-    size_t size = index->count * hw_index_entry_size(index->kind);
+    size_t entry_size = hw_index_entry_size(index->kind);
+    size_t size = index->count * entry_size;
     struct hw_buffer bytes;
     struct hw_file *file;
     int64_t file_size = 0;
@@ -108,31 +111,36 @@ enum hw_status hw_index_load(struct hw_index *index, struct hw_store *store, con
     if (index->is_loaded) {
         return HW_OK;
     }
+    HW_ASSERT(size > 0);
     *usable = false;
     hw_buffer_init(&bytes, index->bytes.allocator);
     status = hw_buffer_reserve(&bytes, size, error);
     if (status != HW_OK) {
         return status;
     }
-    status = hw_store_open(store, path, HW_OPEN_READ, &file, error);
+    status = index_open_file(index, HW_OPEN_READ, &file, error);
     if (status == HW_OK) {
         status = hw_file_size(file, &file_size, error);
-        if (status == HW_OK && size > 0) {
+        if (status == HW_OK) {
             status = hw_file_read_at(file, 0, bytes.bytes, size, &got, error);
         }
         hw_file_close(file);
     }
-    if (status != HW_OK || got != size || file_size != (int64_t)size ||
-        !entries_are_valid(index->kind, bytes.bytes, index->count, value_limit) ||
-        !ends_with_last(index, bytes.bytes)) {
-        hw_buffer_release(&bytes);
-        return status == HW_NOT_FOUND ? HW_OK : status;
+    if (status == HW_OK && got == size && file_size == (int64_t)size &&
+        entries_are_valid(index->kind, bytes.bytes, index->count, value_limit)) {
+        struct hw_index_entry last =
+            hw_index_entry_decode(index->kind, bytes.bytes + size - entry_size);
+
+        *usable = last.key == index->last.key && last.value == index->last.value;
     }
-    bytes.size = size;
-    index->bytes = bytes;
-    index->is_loaded = true;
-    *usable = true;
-    return HW_OK;
+    if (*usable) {
+        bytes.size = size;
+        index->bytes = bytes;
+        index->is_loaded = true;
+    } else {
+        hw_buffer_release(&bytes);
+    }
+    return status == HW_NOT_FOUND ? HW_OK : status;
 }
 
 enum hw_status hw_index_reserve(struct hw_index *index, size_t count, struct hw_error *error)
@@ -160,7 +168,6 @@ void hw_index_reset(struct hw_index *index)
 {
     index->bytes.size = 0;
     index->count = 0;
-    index->count_on_disk = 0;
     index->is_loaded = true;
     index->file_is_good = false;
     index->file_is_synced = false;
@@ -198,15 +205,14 @@ size_t hw_index_count_up_to_value(const struct hw_index *index, int64_t value)
     return at;
 }
 
-enum hw_status hw_index_cut(struct hw_index *index, struct hw_store *store, const char *path,
-                            size_t count, struct hw_error *error)
+enum hw_status hw_index_cut(struct hw_index *index, size_t count, struct hw_error *error)
 {
     HW_ASSERT(index->is_loaded);
     HW_ASSERT(count <= index->count);
 
     if (index->file_is_good && index->count_on_disk > count) {
         struct hw_file *file;
-        enum hw_status status = hw_store_open(store, path, HW_OPEN_EXISTING, &file, error);
+        enum hw_status status = index_open_file(index, HW_OPEN_EXISTING, &file, error);
 
         if (status == HW_OK) {
             index->file_is_good = false;
@@ -229,8 +235,7 @@ enum hw_status hw_index_cut(struct hw_index *index, struct hw_store *store, cons
     return HW_OK;
 }
 
-enum hw_status hw_index_write(struct hw_index *index, struct hw_store *store, const char *path,
-                              bool sync, struct hw_error *error)
+enum hw_status hw_index_write(struct hw_index *index, bool sync, struct hw_error *error)
 {
     size_t entry_size = hw_index_entry_size(index->kind);
     size_t written = index->file_is_good ? index->count_on_disk : 0;
@@ -242,8 +247,8 @@ enum hw_status hw_index_write(struct hw_index *index, struct hw_store *store, co
         return HW_OK;
     }
     HW_ASSERT(index->is_loaded || is_current);
-    status = hw_store_open(store, path, index->file_is_good ? HW_OPEN_EXISTING : HW_OPEN_TRUNCATE,
-                           &file, error);
+    status = index_open_file(index, index->file_is_good ? HW_OPEN_EXISTING : HW_OPEN_TRUNCATE,
+                             &file, error);
     if (status != HW_OK) {
         index->file_is_good = index->file_is_good && !index->is_loaded;
         return status;

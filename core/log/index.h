@@ -18,6 +18,9 @@
 #include "core/io/store.h"
 
 struct hw_index {
+    struct hw_store *store; /* Its file is that of the segment there; both are borrowed. */
+    const char *directory;
+    hw_offset_t base_offset;
     struct hw_buffer bytes; /* The entries as on disk, once they are loaded. */
     size_t count;
     size_t count_on_disk;       /* The first so many are in the file... */
@@ -28,9 +31,10 @@ struct hw_index {
     bool file_is_synced;
 };
 
-/* An empty index without a file. */
-void hw_index_init(struct hw_index *index, const struct hw_allocator *allocator,
-                   enum hw_index_kind kind);
+/* An empty index, of the segment at `base_offset`, without a file. */
+void hw_index_init(struct hw_index *index, enum hw_index_kind kind,
+                   const struct hw_allocator *allocator, struct hw_store *store,
+                   const char *directory, hw_offset_t base_offset);
 void hw_index_release(struct hw_index *index);
 
 /*
@@ -38,16 +42,15 @@ void hw_index_release(struct hw_index *index);
  * last one; nothing else is read. *usable is false, and the index empty, if the file is missing or
  * ends with part of an entry. Errors: HW_NO_MEMORY, HW_IO.
  */
-enum hw_status hw_index_open(struct hw_index *index, struct hw_store *store, const char *path,
-                             bool *usable, struct hw_error *error);
+enum hw_status hw_index_open(struct hw_index *index, bool *usable, struct hw_error *error);
 
 /*
  * Read the entries, if that was not done yet. *usable is false, and the index as it was, if the
  * file has another size or last entry, or if they do not keep the "Always" line, are negative, or a
  * value is not below `value_limit`. Errors: HW_NO_MEMORY, HW_IO.
  */
-enum hw_status hw_index_load(struct hw_index *index, struct hw_store *store, const char *path,
-                             int64_t value_limit, bool *usable, struct hw_error *error);
+enum hw_status hw_index_load(struct hw_index *index, int64_t value_limit, bool *usable,
+                             struct hw_error *error);
 
 /* Make room so that the next `count` calls of hw_index_add() cannot fail. The index is loaded.
  * Errors: HW_NO_MEMORY. */
@@ -72,13 +75,11 @@ size_t hw_index_count_up_to_value(const struct hw_index *index, int64_t value);
 
 /* Keep the first `count` entries, in the file first. Errors: HW_IO, HW_NO_MEMORY (index unchanged).
  */
-enum hw_status hw_index_cut(struct hw_index *index, struct hw_store *store, const char *path,
-                            size_t count, struct hw_error *error);
+enum hw_status hw_index_cut(struct hw_index *index, size_t count, struct hw_error *error);
 
 /* Bring the file up to date, and make its bytes durable if `sync` says so. Makes the file if it is
  * missing. Errors: HW_IO, HW_NO_MEMORY (to be tried again). */
-enum hw_status hw_index_write(struct hw_index *index, struct hw_store *store, const char *path,
-                              bool sync, struct hw_error *error);
+enum hw_status hw_index_write(struct hw_index *index, bool sync, struct hw_error *error);
 
 /* Assert the "Always" line. */
 void hw_index_check(const struct hw_index *index);

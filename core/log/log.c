@@ -22,20 +22,29 @@ size_t hw_log_floor_segment(const struct hw_log *log, hw_offset_t offset)
 {
     size_t at;
 
-    HW_SEARCH(at, 1, log->count, hw_segment_base_offset(log->segments[at]) <= offset);
+    HW_SEARCH(at, 1, log->count, log->segments[at]->base_offset <= offset);
     return at - 1;
 }
 
-enum hw_status hw_log_reserve_segment(struct hw_log *log, struct hw_error *error)
+hw_offset_t hw_log_segment_limit(const struct hw_log *log, size_t i, hw_offset_t last)
 {
-    return hw_array_reserve(log->owner.allocator, (void **)&log->segments, &log->capacity,
-                            log->count + 1, sizeof *log->segments, error);
+    return i + 1 < log->count ? log->segments[i + 1]->base_offset : last;
 }
 
-void hw_log_push_segment(struct hw_log *log, struct hw_segment *segment)
+enum hw_status hw_log_add_segment(struct hw_log *log, hw_offset_t base_offset,
+                                  enum hw_open_mode mode, hw_time_ms_t now_ms,
+                                  struct hw_error *error)
 {
-    HW_ASSERT(log->count < log->capacity);
-    log->segments[log->count++] = segment;
+    enum hw_status status =
+        hw_array_reserve(log->owner.allocator, (void **)&log->segments, &log->capacity,
+                         log->count + 1, sizeof *log->segments, error);
+
+    if (status == HW_OK) {
+        status = hw_segment_open(&log->owner, base_offset, ".log", mode, now_ms,
+                                 &log->segments[log->count], error);
+    }
+    log->count += status == HW_OK;
+    return status;
 }
 
 hw_offset_t hw_log_start(const struct hw_log *log)
@@ -45,7 +54,7 @@ hw_offset_t hw_log_start(const struct hw_log *log)
 
 hw_offset_t hw_log_end(const struct hw_log *log)
 {
-    return hw_segment_next_offset(hw_log_active(log));
+    return hw_log_active(log)->next_offset;
 }
 
 int64_t hw_log_flush_count(const struct hw_log *log)
@@ -118,14 +127,14 @@ int64_t hw_log_size_bytes(const struct hw_log *log)
     int64_t size_bytes = 0;
 
     for (size_t i = 0; i < log->count; i++) {
-        size_bytes += hw_segment_size_bytes(log->segments[i]);
+        size_bytes += log->segments[i]->size_bytes;
     }
     return size_bytes;
 }
 
 hw_offset_t hw_log_first_segment_base(const struct hw_log *log)
 {
-    return hw_segment_base_offset(log->segments[0]);
+    return log->segments[0]->base_offset;
 }
 
 hw_offset_t hw_log_stored_start(const struct hw_log *log)
@@ -142,21 +151,22 @@ size_t hw_log_segment_count(const struct hw_log *log)
 
 struct hw_segment_view hw_log_segment_view(const struct hw_log *log, size_t index)
 {
+    const struct hw_segment *segment;
+
     HW_ASSERT(index < log->count);
-    return hw_segment_view(log->segments[index]);
+    segment = log->segments[index];
+    return (struct hw_segment_view){.base_offset = segment->base_offset,
+                                    .next_offset = segment->next_offset,
+                                    .size_bytes = segment->size_bytes,
+                                    .index_entries = (int64_t)segment->offsets.count,
+                                    .max_timestamp = segment->max_timestamp};
 }
 
 bool hw_log_update_high_watermark(struct hw_log *log, hw_offset_t high_watermark)
 {
     hw_offset_t before = log->high_watermark;
 
-    if (high_watermark < log->start) {
-        log->high_watermark = log->start;
-    } else if (high_watermark > hw_log_end(log)) {
-        log->high_watermark = hw_log_end(log);
-    } else {
-        log->high_watermark = high_watermark;
-    }
+    log->high_watermark = HW_MAX(log->start, HW_MIN(high_watermark, hw_log_end(log)));
     hw_producer_state_pass(&log->producers, log->high_watermark);
     return log->high_watermark != before;
 }
@@ -170,15 +180,6 @@ bool hw_log_maybe_increment_high_watermark(struct hw_log *log, hw_offset_t high_
     log->high_watermark = high_watermark;
     hw_producer_state_pass(&log->producers, high_watermark);
     return true;
-}
-
-void hw_log_clip_to_end(struct hw_log *log)
-{
-    hw_offset_t end = hw_log_end(log);
-
-    log->high_watermark = HW_MIN(log->high_watermark, end);
-    log->recovery_point = HW_MIN(log->recovery_point, end);
-    log->synced_end = HW_MIN(log->synced_end, end);
 }
 
 enum hw_status hw_log_write_epochs_of(struct hw_log *log, const struct hw_epoch_cache *epochs,
@@ -236,7 +237,6 @@ enum hw_status hw_log_store_epochs(struct hw_log *log, struct hw_epoch_cache *ne
 enum hw_status hw_log_assign_epoch(struct hw_log *log, hw_epoch_t epoch, struct hw_error *error)
 {
     struct hw_epoch_cache next;
-    bool changed;
     enum hw_status status;
 
     HW_ASSERT(epoch >= 0);
@@ -246,7 +246,7 @@ enum hw_status hw_log_assign_epoch(struct hw_log *log, hw_epoch_t epoch, struct 
     }
     status = hw_epoch_cache_copy(&next, &log->epochs, error);
     if (status == HW_OK) {
-        status = hw_epoch_cache_assign(&next, epoch, hw_log_end(log), &changed, error);
+        status = hw_epoch_cache_assign(&next, epoch, hw_log_end(log), error);
     }
     if (status == HW_OK) {
         status = hw_log_store_epochs(log, &next, error);
@@ -275,11 +275,7 @@ enum hw_status hw_log_sync_names(struct hw_log *log, struct hw_error *error)
     }
     if (status == HW_OK && log->directory_is_new && slash != NULL &&
         slash != log->owner.directory) {
-        size_t size = (size_t)(slash - log->owner.directory);
-
-        HW_ASSERT(size < sizeof parent);
-        memcpy(parent, log->owner.directory, size);
-        parent[size] = '\0';
+        hw_path_parent(log->owner.directory, parent);
         status = hw_store_sync_directory(log->owner.store, parent, error);
     }
     if (status == HW_OK) {
@@ -289,27 +285,21 @@ enum hw_status hw_log_sync_names(struct hw_log *log, struct hw_error *error)
     return status;
 }
 
-static enum hw_status sync_file(const struct hw_log *log, const char *name, struct hw_error *error)
-{
-    char path[HW_PATH_MAX];
-    enum hw_status status = hw_path_join(path, log->owner.directory, name, error);
-
-    return status == HW_OK ? hw_store_sync_file(log->owner.store, log->owner.allocator, path, error)
-                           : status;
-}
-
 /* The two small files, if they were not synced when they were written. */
 static enum hw_status sync_small_files(struct hw_log *log, struct hw_error *error)
 {
+    static const char *const names[] = {"partition.metadata", "leader-epoch-checkpoint"};
     enum hw_status status = HW_OK;
 
-    if (log->lacks_sync) {
-        status = sync_file(log, "partition.metadata", error);
+    for (size_t i = 0; status == HW_OK && log->lacks_sync && i < 2; i++) {
+        char path[HW_PATH_MAX];
+
+        status = hw_path_join(path, log->owner.directory, names[i], error);
         if (status == HW_OK) {
-            status = sync_file(log, "leader-epoch-checkpoint", error);
+            status = hw_store_sync_file(log->owner.store, log->owner.allocator, path, error);
         }
-        log->lacks_sync = status != HW_OK;
     }
+    log->lacks_sync = log->lacks_sync && status != HW_OK;
     return status;
 }
 
@@ -340,7 +330,9 @@ enum hw_status hw_log_flush(struct hw_log *log, struct hw_error *error)
 
 enum hw_status hw_log_lose_unsynced(struct hw_log *log, struct hw_error *error)
 {
-    return hw_segment_lose_unsynced(hw_log_active(log), error);
+    const struct hw_segment *active = hw_log_active(log);
+
+    return hw_file_truncate(active->file, active->synced_bytes, error);
 }
 
 void hw_log_close(struct hw_log *log)
@@ -360,7 +352,7 @@ void hw_log_close(struct hw_log *log)
     hw_producer_state_release(&log->producers);
     hw_transaction_index_release(&log->transactions);
     hw_buffer_release(&log->appends);
-    hw_text_free(allocator, log->directory);
+    hw_text_free(allocator, log->owner.directory);
     hw_free(allocator, log, sizeof *log);
 }
 
@@ -373,10 +365,10 @@ void hw_log_check(const struct hw_log *log)
     HW_ASSERT(log->recovery_point >= 0 && log->recovery_point <= hw_log_end(log));
     for (size_t i = 0; i < log->count; i++) {
         hw_segment_check(log->segments[i]);
-        HW_ASSERT(HW_IMPLIES(i > 0, hw_segment_next_offset(log->segments[i - 1]) <=
-                                        hw_segment_base_offset(log->segments[i])));
-        HW_ASSERT(HW_IMPLIES(i > 0, hw_segment_base_offset(log->segments[i - 1]) <
-                                        hw_segment_base_offset(log->segments[i])));
+        HW_ASSERT(
+            HW_IMPLIES(i > 0, log->segments[i - 1]->next_offset <= log->segments[i]->base_offset));
+        HW_ASSERT(
+            HW_IMPLIES(i > 0, log->segments[i - 1]->base_offset < log->segments[i]->base_offset));
     }
     HW_ASSERT(log->gapless_first <= log->gapless_end && log->gapless_end <= hw_log_end(log));
     hw_epoch_cache_check(&log->epochs);

@@ -110,8 +110,6 @@ struct hw_log_recovery {
     int64_t bytes_read;
     int64_t bytes_cut;  /* Removed behind the last good batch. */
     hw_offset_t cut_at; /* Log end after the cut; HW_OFFSET_NONE if nothing was cut. */
-    int32_t indexes_rebuilt;
-    int32_t segments_deleted;
     char detail[200];   /* One line about the first damage; empty if there was none. */
     int32_t mend_count; /* Those beyond HW_LOG_MENDS_MAX are counted only. */
     struct hw_log_mend mends[HW_LOG_MENDS_MAX];
@@ -261,10 +259,8 @@ enum hw_status hw_log_config_check_record(const struct hw_log_config *config, co
                                           hw_time_ms_t now_ms, hw_time_ms_t timestamp, bool has_key,
                                           struct hw_error *error);
 
-/* Whether the leader may append this marker now (X9.1, X9.2); append it. Errors: HW_REFUSED as
- * hw_producer_state_check_marker(); as hw_log_append_as_leader(). */
-enum hw_status hw_log_check_marker(const struct hw_log *log, const struct hw_marker *marker,
-                                   int transaction_version, struct hw_error *error);
+/* Append this marker, which hw_producer_state_check_marker() has let pass. Errors: as
+ * hw_log_append_as_leader(). */
 enum hw_status hw_log_append_marker(struct hw_log *log, const struct hw_marker *marker,
                                     hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
                                     struct hw_log_append_info *info, struct hw_error *error);
@@ -329,18 +325,12 @@ int64_t hw_log_bytes_following(struct hw_log *log, hw_offset_t offset, hw_offset
 
 /*
  * The first record at or after log_start with timestamp >= `timestamp` and offset below `bound`:
- * HW_OFFSET_NONE if there is none. Through the time index. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT.
- */
-enum hw_status hw_log_first_not_older(struct hw_log *log, hw_time_ms_t timestamp, hw_offset_t bound,
-                                      hw_offset_t *offset, hw_time_ms_t *found_timestamp,
-                                      struct hw_error *error);
-
-/*
- * The same as Kafka answers it: from the first segment that has such a timestamp, and if only
- * deleted records of it have, there is none. Source: UnifiedLog.fetchOffsetByTimestamp (R10.10).
+ * HW_OFFSET_NONE if there is none. Through the time index. With `first_only` as Kafka answers it:
+ * from the first segment that has such a timestamp, and if only deleted records of it have, there is
+ * none. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT. Source: UnifiedLog.fetchOffsetByTimestamp (R10.10).
  */
 enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t timestamp,
-                                           hw_offset_t bound, hw_offset_t *offset,
+                                           hw_offset_t bound, bool first_only, hw_offset_t *offset,
                                            hw_time_ms_t *found_timestamp, struct hw_error *error);
 
 /* Note a new leader epoch at the log end, as becoming leader does (R4.12). Where the file cannot be

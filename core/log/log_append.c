@@ -3,6 +3,7 @@
 #include "core/log/log_internal.h"
 
 #include "core/base/assert.h"
+#include "core/record/codec.h"
 
 #include <inttypes.h>
 
@@ -33,7 +34,6 @@ static enum hw_status plan_epoch(struct append_plan *plan, const struct hw_log *
                                  const struct hw_batch *batch, struct hw_error *error)
 {
     const struct hw_epoch_cache *current = plan->epochs_change ? &plan->epochs : &log->epochs;
-    bool changed;
 
     plan->producers += batch->producer_id >= 0;
     if (batch->leader_epoch < 0 ||
@@ -48,8 +48,7 @@ static enum hw_status plan_epoch(struct append_plan *plan, const struct hw_log *
         }
         plan->epochs_change = true;
     }
-    return hw_epoch_cache_assign(&plan->epochs, batch->leader_epoch, batch->base_offset, &changed,
-                                 error);
+    return hw_epoch_cache_assign(&plan->epochs, batch->leader_epoch, batch->base_offset, error);
 }
 
 /* All that comes before the write of the data. */
@@ -214,19 +213,48 @@ static enum hw_status append_stored(struct hw_log *log, uint8_t *bytes, size_t s
     return status;
 }
 
+/* Append batches, whose records were checked, to `out` in another codec: one can grow beyond the limit
+ * (R1.19). Source: LogValidator.buildRecordsAndAssignOffsets. */
+static enum hw_status recompress(const struct hw_log *log, const uint8_t *bytes, size_t size_bytes,
+                                 struct hw_buffer *out, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+    size_t size;
+
+    for (size_t at = 0; status == HW_OK && at < size_bytes; at += size) {
+        size_t start = out->size;
+        struct hw_batch batch;
+
+        (void)hw_batch_parse(bytes + at, size_bytes - at, &batch);
+        size = hw_batch_size_bytes(&batch);
+        status = hw_batch_recompress(bytes + at, &batch, log->owner.config.codec,
+                                     HW_BATCH_PLAIN_SIZE_MAX, out, error);
+        if (status == HW_OK) {
+            (void)hw_batch_parse(out->bytes + start, out->size - start, &batch);
+            status = hw_log_check_batch_size(log, &batch, error);
+        }
+    }
+    return status;
+}
+
 /* The same, in the codec that the log wants: batches of producers all have one. */
 static enum hw_status append_checked(struct hw_log *log, uint8_t *bytes, size_t size_bytes,
                                      hw_epoch_t leader_epoch, hw_time_ms_t now_ms,
                                      struct hw_log_append_info *info, struct hw_error *error)
 {
+    const struct hw_log_config *config = &log->owner.config;
     struct hw_buffer recompressed;
+    struct hw_batch first;
     enum hw_status status;
 
-    if (!hw_log_recompresses(log, bytes, size_bytes)) {
+    if (config->recompresses) {
+        (void)hw_batch_parse(bytes, size_bytes, &first);
+    }
+    if (!config->recompresses || hw_batch_codec_id(&first) == (int)config->codec) {
         return append_stored(log, bytes, size_bytes, leader_epoch, now_ms, info, error);
     }
     hw_buffer_init(&recompressed, log->owner.allocator);
-    status = hw_log_recompress(log, bytes, size_bytes, &recompressed, error);
+    status = recompress(log, bytes, size_bytes, &recompressed, error);
     if (status == HW_OK) {
         status = append_stored(log, recompressed.bytes, recompressed.size, leader_epoch, now_ms,
                                info, error);
@@ -375,24 +403,22 @@ static enum hw_status plan_fetched(struct append_plan *plan, const uint8_t *byte
                                    struct hw_error *error)
 {
     struct hw_segment_append *append = &plan->append;
+    bool more = true;
+    enum hw_status status = HW_OK;
 
     appends->size = 0;
-    for (;;) {
+    while (status == HW_OK && more) {
         struct hw_batch batch;
-        bool more;
-        enum hw_status status =
-            check_fetched_batch(plan, bytes + append->size_bytes, size_bytes - append->size_bytes,
-                                &batch, &more, error);
 
+        status = check_fetched_batch(plan, bytes + append->size_bytes,
+                                     size_bytes - append->size_bytes, &batch, &more, error);
         if (status == HW_OK && more) {
             status = plan_add_fetched(plan, &batch, appends, error);
         }
-        if (status != HW_OK || !more) {
-            plan->run = (const struct hw_segment_append *)(const void *)appends->bytes;
-            plan->run_count = appends->size / sizeof *plan->run;
-            return status;
-        }
     }
+    plan->run = (const struct hw_segment_append *)(const void *)appends->bytes;
+    plan->run_count = appends->size / sizeof *plan->run;
+    return status;
 }
 
 /* Note the epochs of all batches, which were checked. */

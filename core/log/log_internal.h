@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The inside of a log, shared by log.c (state, flush), log_load.c (open), log_append.c (append),
- * log_validate.c (what producers may send), log_recompress.c (in which codec it is stored),
+ * log_validate.c (what producers may send), log_epochs.c (epochs as the batches have them),
  * log_roll.c (new segments, producer snapshots, clean stop), log_producers.c, log_snapshots.c
  * (producers, transactions), log_read.c (read, look up) and log_truncate.c (truncate, log start,
- * retention).
+ * retention); and of opening one: log_load.c, log_load_segments.c, log_epochs.c, log_mend.c.
  */
 #ifndef HW_LOG_LOG_INTERNAL_H
 #define HW_LOG_LOG_INTERNAL_H
@@ -15,7 +15,6 @@
 
 struct hw_log {
     struct hw_segment_owner owner;
-    char *directory;              /* The text that owner.directory points to. */
     struct hw_segment **segments; /* By base offset; the last one is the active one. */
     size_t count;                 /* At least 1. */
     size_t capacity;
@@ -53,9 +52,13 @@ struct hw_segment *hw_log_active(const struct hw_log *log);
 /* Number of the last segment with a base offset <= `offset`; 0 if there is none. */
 size_t hw_log_floor_segment(const struct hw_log *log, hw_offset_t offset);
 
-/* Put a segment behind the others, for which there is room. */
-void hw_log_push_segment(struct hw_log *log, struct hw_segment *segment);
-enum hw_status hw_log_reserve_segment(struct hw_log *log, struct hw_error *error);
+/* Where segment number `i` ends: where the next one begins; `last` of the last one. */
+hw_offset_t hw_log_segment_limit(const struct hw_log *log, size_t i, hw_offset_t last);
+
+/* Open a segment behind the others, as hw_segment_open(). Errors: those. */
+enum hw_status hw_log_add_segment(struct hw_log *log, hw_offset_t base_offset,
+                                  enum hw_open_mode mode, hw_time_ms_t now_ms,
+                                  struct hw_error *error);
 
 /* Start a new segment at `base_offset`, which is not below the log end; take it back, where an
  * append to it failed: should the file not go, it is an empty segment that the next opening finds.
@@ -82,11 +85,6 @@ enum hw_status hw_log_sync_names(struct hw_log *log, struct hw_error *error);
 enum hw_status hw_log_read_snapshot(struct hw_log *log, hw_offset_t offset,
                                     struct hw_producer_state *state, hw_offset_t *from,
                                     struct hw_error *error);
-
-/* Only remove those at or below `offset` that are damaged, from the newest on, up to a good one.
- * Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_log_check_snapshots(struct hw_log *log, hw_offset_t offset,
-                                      struct hw_error *error);
 
 /* Find out what there is to know of producers and transactions. From `recovered_from` on all
  * batches were read anew, and some may be of producers with an id or none: what other files say of
@@ -151,26 +149,6 @@ enum hw_status hw_log_check_segment_size(const struct hw_log *log, const struct 
                                          struct hw_error *error);
 
 /*
- * Epochs went back from batch to batch, for the last time at `until`: let the batches up to there have
- * those of `noted`, the checkpoint, where it has one that does not go back itself; without one that of
- * the batch before. The log's epochs are then those of its batches. *count says how many were changed.
- * Reads the headers of the whole log. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT.
- */
-enum hw_status hw_log_restore_epochs(struct hw_log *log, const struct hw_epoch_cache *noted,
-                                     hw_offset_t until, int64_t *count, struct hw_error *error);
-
-/* Whether the log stores these batches of one producer, which have one codec, in another. */
-bool hw_log_recompresses(const struct hw_log *log, const uint8_t *bytes, size_t size_bytes);
-
-/*
- * Append the batches to `out` as the log stores them. The records were checked. Errors: HW_REFUSED
- * with MESSAGE_TOO_LARGE, since a batch can grow (R1.19); HW_NO_MEMORY. Source:
- * LogValidator.buildRecordsAndAssignOffsets.
- */
-enum hw_status hw_log_recompress(const struct hw_log *log, const uint8_t *bytes, size_t size_bytes,
-                                 struct hw_buffer *out, struct hw_error *error);
-
-/*
  * Make `next` the log's epochs: write the file, then swap, so that *next has what is to be
  * released. Errors: HW_NO_MEMORY, HW_IO (nothing changed; the file will be written again).
  */
@@ -187,12 +165,65 @@ enum hw_status hw_log_write_epochs_of(struct hw_log *log, const struct hw_epoch_
  * HW_IO (the recovery point stays). */
 enum hw_status hw_log_make_durable(struct hw_log *log, struct hw_error *error);
 
-/* Remove the files of the segments from number `first` on, the last one first. What was removed
+/* Remove a segment with its files. Errors: HW_IO (it is still there). */
+enum hw_status hw_log_remove_segment(struct hw_log *log, size_t i, struct hw_error *error);
+
+/* The same with the segments from number `first` on, the last one first. What was removed
  * before an error is gone. At least one segment stays. Errors: HW_IO. */
 enum hw_status hw_log_remove_segments_from(struct hw_log *log, size_t first,
                                            struct hw_error *error);
 
-/* Bring high watermark and recovery point back to the log end where they are above it. */
-void hw_log_clip_to_end(struct hw_log *log);
+/* -------------------------------------------------------------------------------------- opening */
+
+/* One opening in progress. */
+struct hw_log_loader {
+    struct hw_log *log;
+    const struct hw_log_load *load;
+    hw_time_ms_t now_ms;
+    struct hw_log_recovery *recovery;
+    struct hw_epoch_cache noted; /* The checkpoint as it was read. */
+    bool epochs_are_lost;        /* It is missing, damaged or too old. */
+    size_t first_recovered;   /* Number of the first segment that was recovered; count if none. */
+    bool has_producers;       /* A batch that was recovered has a producer id. */
+    hw_epoch_t last_epoch;    /* The largest one of the batches that were recovered. */
+    hw_offset_t goes_back_at; /* The last of them that has a smaller one; HW_OFFSET_NONE. */
+};
+
+/* Note that a file of segment number `i` is mended, and loses its last `bytes_cut` bytes, with all of
+ * the segment's offsets; 0: none. */
+void hw_log_loader_note_segment(struct hw_log_loader *loader, size_t i, const char *suffix,
+                                const char *problem, const char *action, int64_t bytes_cut);
+
+/* Keep the first damage for the report. */
+void hw_log_loader_note_damage(struct hw_log_loader *loader, const char *text);
+
+/*
+ * What can be made again from the .log is not needed for opening it: where it cannot be written,
+ * most likely because the disk is full, it stays in memory and is written before it is needed.
+ */
+enum hw_status hw_log_loader_forgive(struct hw_log_loader *loader, enum hw_status status,
+                                     const struct hw_error *error);
+
+/* Note that segments from number `from` on are deleted. */
+void hw_log_loader_note_deleted(struct hw_log_loader *loader, size_t from, const char *problem);
+
+/* Open all segments, and recover those that are to be. Errors: HW_NO_MEMORY, HW_IO, HW_INTERRUPTED,
+ * HW_CORRUPT where Kafka does not start, or of an old format. */
+enum hw_status hw_log_load_segments(struct hw_log_loader *loader, struct hw_error *error);
+
+/* Read the checkpoint. Errors: HW_NO_MEMORY, HW_IO; as Kafka, HW_CORRUPT. */
+enum hw_status hw_log_load_epochs(struct hw_log_loader *loader, struct hw_error *error);
+
+/* Take in what a batch that is recovered says; `context` is the loader. Errors: HW_NO_MEMORY. */
+enum hw_status hw_log_learn_batch(void *context, const struct hw_batch *batch, int64_t position,
+                                  struct hw_error *error);
+
+/* The same for a log that is not recovered, of its last batch, which ends at `offset`. HW_OFFSET_NONE:
+ * its segment is going to be recovered. */
+void hw_log_learn_end(struct hw_log_loader *loader, hw_offset_t offset, hw_epoch_t epoch);
+
+/* Make the epochs again if there are none for the data, and fit them to the log's ends. Errors:
+ * HW_NO_MEMORY, HW_IO, HW_CORRUPT. */
+enum hw_status hw_log_fit_epochs(struct hw_log_loader *loader, struct hw_error *error);
 
 #endif /* HW_LOG_LOG_INTERNAL_H */

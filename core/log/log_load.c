@@ -3,14 +3,11 @@
  * Opening a log: tidy the directory, open the segments, recover what was not closed cleanly, and
  * find out the log's state. Source: LogLoader.load (kafka formats 7.2).
  */
-#include "core/log/log_load_internal.h"
+#include "core/log/log_internal.h"
 
 #include "core/base/uuid.h"
-#include "core/format/partition_metadata.h"
+#include "core/format/identity_files.h"
 #include "core/log/directory.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* The topic id of a new directory is written, that of an old one must be the same. A file that
  * cannot be read is written again. */
@@ -53,77 +50,47 @@ static enum hw_status load_metadata(struct hw_log_loader *loader, struct hw_erro
 static enum hw_status open_segments(struct hw_log_loader *loader, const struct hw_name_list *names,
                                     struct hw_error *error)
 {
-    struct hw_log *log = loader->log;
+    enum hw_status status = HW_OK;
 
-    for (size_t i = 0; i < names->count; i++) {
-        struct hw_segment *segment;
+    for (size_t i = 0; status == HW_OK && i < names->count; i++) {
         hw_offset_t base_offset;
-        enum hw_status status;
 
-        if (!hw_segment_name_parse(names->names[i], ".log", &base_offset)) {
-            continue;
+        if (hw_segment_name_parse(names->names[i], ".log", &base_offset)) {
+            status = hw_log_add_segment(loader->log, base_offset, HW_OPEN_EXISTING, loader->now_ms,
+                                        error);
         }
-        status = hw_log_reserve_segment(log, error);
-        if (status == HW_OK) {
-            status = hw_segment_open(&log->owner, base_offset, loader->now_ms, &segment, error);
-        }
-        if (status != HW_OK) {
-            return status;
-        }
-        hw_log_push_segment(log, segment);
     }
-    return HW_OK;
+    return status;
 }
 
 /* Remove empty segments in the middle. They hold nothing, but what is in front of them would have
  * to end at their base: an append that failed while rolling can leave one behind. */
 static enum hw_status remove_empty_segments(struct hw_log *log, struct hw_error *error)
 {
-    size_t kept = log->count == 0 ? 0 : 1;
+    enum hw_status status = HW_OK;
 
-    for (size_t i = 1; i < log->count; i++) {
-        struct hw_segment *segment = log->segments[i];
-
-        if (i + 1 < log->count && hw_segment_size_bytes(segment) == 0) {
-            enum hw_status status = hw_segment_remove_files(segment, error);
-
-            if (status != HW_OK) {
-                /* The log is closed next: every segment must still be in it once. */
-                while (i < log->count) {
-                    log->segments[kept++] = log->segments[i++];
-                }
-                log->count = kept;
-                return status;
-            }
-            hw_segment_close(segment);
+    for (size_t i = 1; status == HW_OK && i + 1 < log->count;) {
+        if (log->segments[i]->size_bytes > 0) {
+            i++;
         } else {
-            log->segments[kept++] = segment;
+            status = hw_log_remove_segment(log, i, error);
         }
     }
-    log->count = kept;
-    return HW_OK;
+    return status;
 }
 
 /* There is always a segment. */
 static enum hw_status make_first_segment(struct hw_log_loader *loader, struct hw_error *error)
 {
     struct hw_log *log = loader->log;
-    struct hw_segment *segment;
-    hw_offset_t base_offset = HW_MAX(loader->load->log_start, 0);
-    enum hw_status status = HW_OK;
 
-    if (log->count == 0) {
-        hw_log_watch_tell(log->owner.watch, "*.log", "there is none", "an empty log begins");
-        status = hw_log_reserve_segment(log, error);
-        if (status == HW_OK) {
-            status = hw_segment_create(&log->owner, base_offset, loader->now_ms, &segment, error);
-        }
-        if (status == HW_OK) {
-            hw_log_push_segment(log, segment);
-            log->names_are_durable = false;
-        }
+    if (log->count > 0) {
+        return HW_OK;
     }
-    return status;
+    hw_log_watch_tell(log->owner.watch, "*.log", "there is none", "an empty log begins");
+    log->names_are_durable = false;
+    return hw_log_add_segment(log, HW_MAX(loader->load->log_start, 0), HW_OPEN_TRUNCATE,
+                              loader->now_ms, error);
 }
 
 /* Log start, high watermark, recovery point. */
@@ -141,9 +108,15 @@ static enum hw_status fit_offsets(struct hw_log_loader *loader, struct hw_error 
     log->recovery_point = load->clean || recovery_point > end ? end : recovery_point;
     log->synced_end = HW_MIN(load->synced_end, end);
     synced_end = hw_log_synced_end(log);
+    /* Only what was synced before is known to be durable. */
     for (size_t i = hw_log_floor_segment(log, HW_MIN(synced_end, end));
          status == HW_OK && !load->clean && !load->as_kafka && i < log->count; i++) {
-        status = hw_segment_set_synced_up_to(log->segments[i], synced_end, error);
+        struct hw_segment *segment = log->segments[i];
+
+        segment->synced_bytes = 0;
+        if (synced_end > segment->base_offset) {
+            status = hw_segment_find(segment, synced_end, &segment->synced_bytes, error);
+        }
     }
     if (status == HW_OK && load->log_start > end) {
         /* The log lost its end up to its start: what is left is deleted data. */
@@ -179,11 +152,13 @@ static enum hw_status find_producers(struct hw_log_loader *loader, struct hw_err
 {
     struct hw_log *log = loader->log;
     hw_offset_t end = hw_log_end(log);
-    hw_offset_t recovered_from =
-        loader->first_recovered < log->count
-            ? hw_segment_base_offset(log->segments[loader->first_recovered])
-            : end;
+    hw_offset_t recovered_from = loader->first_recovered < log->count
+                                     ? log->segments[loader->first_recovered]->base_offset
+                                     : end;
+    hw_offset_t from = 0;
+    struct hw_producer_state unused;
     enum hw_status status = hw_log_drop_snapshots_above(log, end, error);
+
     if (status == HW_OK) {
         status = hw_log_drop_snapshots_below(log, log->start + 1, error);
     }
@@ -191,8 +166,14 @@ static enum hw_status find_producers(struct hw_log_loader *loader, struct hw_err
         status = hw_log_drop_stray_snapshots(log, error);
     }
     if (status == HW_OK && loader->load->as_kafka) {
+        /* Those that are damaged go, from the newest on; what they say is not asked. */
+        hw_producer_state_init(&unused, log->owner.allocator);
         note_snapshots_as_kafka(loader);
-        return hw_log_check_snapshots(log, loader->load->clean ? end : recovered_from, error);
+        status = hw_log_read_snapshot(log, loader->load->clean ? end : recovered_from, &unused,
+                                      &from, error);
+        hw_producer_state_release(&unused);
+        log->producers_end = end;
+        return status;
     }
     return status == HW_OK
                ? hw_log_load_producers(log, recovered_from, loader->has_producers, error)
@@ -229,8 +210,9 @@ static enum hw_status load_files(struct hw_log_loader *loader, struct hw_error *
     return status;
 }
 
-static enum hw_status make_directory(struct hw_log *log, struct hw_error *error)
+static enum hw_status make_directory(struct hw_log_loader *loader, struct hw_error *error)
 {
+    struct hw_log *log = loader->log;
     struct hw_path_look look;
     enum hw_status status = hw_store_look(log->owner.store, log->owner.directory, &look, error);
 
@@ -249,21 +231,16 @@ static enum hw_status make_directory(struct hw_log *log, struct hw_error *error)
 
 static enum hw_status load_directory(struct hw_log_loader *loader, struct hw_error *error)
 {
-    enum hw_status status = make_directory(loader->log, error);
+    static enum hw_status (*const steps[])(struct hw_log_loader *, struct hw_error *) = {
+        make_directory, load_files,     make_first_segment,
+        fit_offsets,    find_producers, hw_log_fit_epochs,
+    };
+    enum hw_status status = HW_OK;
 
-    if (status == HW_OK) {
-        status = load_files(loader, error);
+    for (size_t i = 0; status == HW_OK && i < sizeof steps / sizeof steps[0]; i++) {
+        status = steps[i](loader, error);
     }
-    if (status == HW_OK) {
-        status = make_first_segment(loader, error);
-    }
-    if (status == HW_OK) {
-        status = fit_offsets(loader, error);
-    }
-    if (status == HW_OK) {
-        status = find_producers(loader, error);
-    }
-    return status == HW_OK ? hw_log_fit_epochs(loader, error) : status;
+    return status;
 }
 
 enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store *store,
@@ -293,11 +270,10 @@ enum hw_status hw_log_open(const struct hw_allocator *allocator, struct hw_store
     hw_producer_state_init(&made->producers, allocator);
     hw_transaction_index_init(&made->transactions, allocator);
     hw_buffer_init(&made->appends, allocator);
-    made->directory = hw_text_copy(allocator, directory);
-    made->owner.directory = made->directory;
+    made->owner.directory = hw_text_copy(allocator, directory);
     loader.log = made;
-    status = made->directory == NULL ? hw_error_no_memory(error, "the directory of a log")
-                                     : load_directory(&loader, error);
+    status = made->owner.directory == NULL ? hw_error_no_memory(error, "the directory of a log")
+                                           : load_directory(&loader, error);
     hw_epoch_cache_release(&loader.noted);
     made->owner.watch = NULL;
     if (status != HW_OK) {

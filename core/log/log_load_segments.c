@@ -5,9 +5,10 @@
  * recoverLog, LogSegment.readNextOffset (kafka formats 7.2).
  */
 #include "core/base/bytes.h"
+#include "core/format/segment_name.h"
 #include "core/format/transaction_index_file.h"
-#include "core/log/log_load_internal.h"
-#include "core/log/segment_internal.h"
+#include "core/log/log_internal.h"
+#include "core/log/segment.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,8 +24,8 @@ static enum hw_status recover_segment(struct hw_log_loader *loader, size_t i, hw
 
     if (i < loader->first_recovered) {
         loader->first_recovered = i;
-        loader->last_epoch = hw_epoch_cache_epoch_for_offset(
-            &loader->noted, hw_segment_base_offset(log->segments[i]));
+        loader->last_epoch =
+            hw_epoch_cache_epoch_for_offset(&loader->noted, log->segments[i]->base_offset);
     }
     status = hw_segment_recover(log->segments[i], limit, hw_log_learn_batch, loader,
                                 loader->recovery, error);
@@ -45,13 +46,11 @@ static enum hw_status recover_and_cut(struct hw_log_loader *loader, size_t i, hw
 {
     struct hw_log *log = loader->log;
     int64_t cut_before = loader->recovery->bytes_cut;
-    size_t count_before = log->count;
     enum hw_status status = recover_segment(loader, i, limit, error);
 
     if (status == HW_OK && loader->recovery->bytes_cut > cut_before) {
         hw_log_loader_note_deleted(loader, i + 1, "lies behind a cut");
         status = hw_log_remove_segments_from(log, i + 1, error);
-        loader->recovery->segments_deleted += (int32_t)(count_before - log->count);
     }
     return status;
 }
@@ -70,15 +69,10 @@ static enum hw_status check_segment(struct hw_log_loader *loader, size_t i, bool
         hw_epoch_t last_epoch;
 
         status = hw_segment_find_end(segment, &last_epoch, &is_clean, error);
-        hw_log_learn_end(loader, is_clean ? hw_segment_next_offset(segment) - 1 : HW_OFFSET_NONE,
-                         last_epoch);
+        hw_log_learn_end(loader, is_clean ? segment->next_offset - 1 : HW_OFFSET_NONE, last_epoch);
     }
     if (status != HW_OK || is_clean) {
         return status;
-    }
-    loader->recovery->indexes_rebuilt++;
-    if (!usable) {
-        hw_log_loader_note_segment(loader, i, ".index", index_problem, "rebuilt from the .log", 0);
     }
     if (is_active) {
         return recover_and_cut(loader, i, INT64_MAX, error);
@@ -97,23 +91,17 @@ static enum hw_status load_segments(struct hw_log_loader *loader, struct hw_erro
     enum hw_status status = HW_OK;
 
     for (size_t i = 0; status == HW_OK && i < log->count; i++) {
-        hw_offset_t limit =
-            i + 1 < log->count ? hw_segment_base_offset(log->segments[i + 1]) : INT64_MAX;
+        hw_offset_t limit = hw_log_segment_limit(log, i, INT64_MAX);
         bool usable;
 
         status = hw_segment_open_indexes(log->segments[i], limit, &usable, error);
-        if (status != HW_OK) {
-            break;
+        if (status == HW_OK && !usable) {
+            hw_log_loader_note_segment(loader, i, ".index", index_problem, "rebuilt from the .log",
+                                       0);
         }
-        if (i < recover_from) {
-            status = check_segment(loader, i, usable, error);
-        } else {
-            if (!usable) {
-                loader->recovery->indexes_rebuilt++;
-                hw_log_loader_note_segment(loader, i, ".index", index_problem,
-                                           "rebuilt from the .log", 0);
-            }
-            status = recover_and_cut(loader, i, limit, error);
+        if (status == HW_OK) {
+            status = i < recover_from ? check_segment(loader, i, usable, error)
+                                      : recover_and_cut(loader, i, limit, error);
         }
     }
     return status;
@@ -126,7 +114,8 @@ static enum hw_status segment_has(const struct hw_segment *segment, const char *
                                   struct hw_error *error)
 {
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_segment_path(segment, suffix, path, error);
+    enum hw_status status =
+        hw_segment_name_path(path, segment->owner->directory, segment->base_offset, suffix, error);
 
     return status == HW_OK ? hw_store_exists(segment->owner->store, path, has, error) : status;
 }
@@ -138,7 +127,8 @@ static enum hw_status transactions_fit(const struct hw_segment *segment, bool *f
 {
     struct hw_buffer content;
     char path[HW_PATH_MAX];
-    enum hw_status status = hw_segment_path(segment, ".txnindex", path, error);
+    enum hw_status status = hw_segment_name_path(path, segment->owner->directory,
+                                                 segment->base_offset, ".txnindex", error);
 
     hw_buffer_init(&content, segment->owner->allocator);
     if (status == HW_OK) {
@@ -223,7 +213,8 @@ static enum hw_status last_entry_as_kafka(const struct hw_segment *segment, hw_o
     struct hw_file *file;
     int64_t size = 0;
     size_t got;
-    enum hw_status status = hw_segment_path(segment, ".index", path, error);
+    enum hw_status status = hw_segment_name_path(path, segment->owner->directory,
+                                                 segment->base_offset, ".index", error);
 
     if (status == HW_OK) {
         status = hw_store_open(segment->owner->store, path, HW_OPEN_READ, &file, error);
@@ -340,8 +331,7 @@ static enum hw_status load_as_kafka(struct hw_log_loader *loader, struct hw_erro
 
     for (size_t i = 0; status == HW_OK && i < log->count; i++) {
         struct hw_segment *segment = log->segments[i];
-        hw_offset_t limit =
-            i + 1 < log->count ? hw_segment_base_offset(log->segments[i + 1]) : INT64_MAX;
+        hw_offset_t limit = hw_log_segment_limit(log, i, INT64_MAX);
         bool is_set_aside = false;
         bool is_trusted = false;
         bool usable;

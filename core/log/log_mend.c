@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What opening has mended, for the report. */
-#include "core/log/log_load_internal.h"
+#include "core/log/log_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,9 +45,9 @@ void hw_log_loader_note_segment(struct hw_log_loader *loader, size_t i, const ch
     const struct hw_segment *segment = loader->log->segments[i];
     char file[sizeof loader->recovery->mends[0].file];
 
-    (void)snprintf(file, sizeof file, "%020" PRId64 "%s", hw_segment_base_offset(segment), suffix);
+    (void)snprintf(file, sizeof file, "%020" PRId64 "%s", segment->base_offset, suffix);
     hw_log_recovery_mended(loader->recovery, file, problem, action, bytes_cut,
-                           bytes_cut > 0 ? hw_segment_base_offset(segment) : HW_OFFSET_NONE);
+                           bytes_cut > 0 ? segment->base_offset : HW_OFFSET_NONE);
 }
 
 void hw_log_loader_note_deleted(struct hw_log_loader *loader, size_t from, const char *problem)
@@ -56,7 +56,7 @@ void hw_log_loader_note_deleted(struct hw_log_loader *loader, size_t from, const
 
     for (size_t i = from; i < log->count; i++) {
         hw_log_loader_note_segment(loader, i, ".log", problem, "deleted",
-                                   hw_segment_size_bytes(log->segments[i]));
+                                   log->segments[i]->size_bytes);
     }
 }
 

@@ -49,12 +49,6 @@ size_t hw_log_expire_producers(struct hw_log *log, hw_time_ms_t now_ms, int64_t 
     return hw_producer_state_expire(&log->producers, now_ms, expiration_ms);
 }
 
-enum hw_status hw_log_check_marker(const struct hw_log *log, const struct hw_marker *marker,
-                                   int transaction_version, struct hw_error *error)
-{
-    return hw_producer_state_check_marker(&log->producers, marker, transaction_version, error);
-}
-
 /* Take in a batch of a producer, for which there is room. `bytes` are needed of control batches. */
 static void log_producers_apply(struct hw_producer_state *state, struct hw_transaction_index *index,
                                 const uint8_t *bytes, const struct hw_batch *batch)
@@ -144,8 +138,7 @@ static enum hw_status log_producers_replay(struct hw_log *log, struct hw_produce
 
     hw_buffer_init(&replay.marker, log->owner.allocator);
     for (size_t i = hw_log_floor_segment(log, from);
-         status == HW_OK && i < log->count && from < end &&
-         hw_segment_base_offset(log->segments[i]) < end;
+         status == HW_OK && i < log->count && from < end && log->segments[i]->base_offset < end;
          i++) {
         replay.segment = log->segments[i];
         status = hw_segment_walk(replay.segment, replay_batch, &replay, error);
@@ -204,14 +197,8 @@ enum hw_status hw_log_catch_up_producers(struct hw_log *log, struct hw_error *er
 static enum hw_status log_producers_index_path(const struct hw_log *log, size_t i,
                                                char path[HW_PATH_MAX], struct hw_error *error)
 {
-    return hw_segment_name_path(path, log->owner.directory,
-                                hw_segment_base_offset(log->segments[i]), ".txnindex", error);
-}
-
-/* Where the segment's markers end: where the next one begins. */
-static hw_offset_t log_producers_index_end(const struct hw_log *log, size_t i)
-{
-    return i + 1 < log->count ? hw_segment_base_offset(log->segments[i + 1]) : INT64_MAX;
+    return hw_segment_name_path(path, log->owner.directory, log->segments[i]->base_offset,
+                                ".txnindex", error);
 }
 
 /* What the files of the segments below `limit` say. *good_end is where the first of them begins
@@ -226,17 +213,17 @@ static enum hw_status log_producers_load_indexes(struct hw_log *log, hw_offset_t
         char path[HW_PATH_MAX];
         bool is_good;
 
-        if (hw_segment_base_offset(log->segments[i]) >= *good_end) {
+        if (log->segments[i]->base_offset >= *good_end) {
             break;
         }
         status = log_producers_index_path(log, i, path, error);
         if (status == HW_OK) {
-            status = hw_transaction_index_load(&log->transactions, log->owner.store, path,
-                                               hw_segment_base_offset(log->segments[i]),
-                                               log_producers_index_end(log, i), &is_good, error);
+            status = hw_transaction_index_load(
+                &log->transactions, log->owner.store, path, log->segments[i]->base_offset,
+                hw_log_segment_limit(log, i, INT64_MAX), &is_good, error);
         }
         if (status == HW_OK && !is_good) {
-            *good_end = hw_segment_base_offset(log->segments[i]);
+            *good_end = log->segments[i]->base_offset;
         }
     }
     return status;
@@ -306,9 +293,9 @@ enum hw_status hw_log_write_transactions(struct hw_log *log, hw_offset_t end,
         log->has_transaction_files = true;
         status = log_producers_index_path(log, i, path, error);
         if (status == HW_OK) {
-            status = hw_transaction_index_write(index, log->owner.store, path,
-                                                hw_segment_base_offset(log->segments[i]),
-                                                log_producers_index_end(log, i), true, error);
+            status = hw_transaction_index_write(
+                index, log->owner.store, path, log->segments[i]->base_offset,
+                hw_log_segment_limit(log, i, INT64_MAX), true, error);
         }
     }
     if (status == HW_OK && end > index->written_end) {

@@ -3,7 +3,6 @@
 #include "core/log/log_internal.h"
 
 #include "core/record/codec.h"
-#include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
 
@@ -46,7 +45,7 @@ enum hw_status hw_log_read_stored(struct hw_log *log, hw_offset_t offset, hw_off
         struct hw_segment *segment = log->segments[i];
         bool at_end;
 
-        if (hw_segment_base_offset(segment) >= bound) {
+        if (segment->base_offset >= bound) {
             break;
         }
         status = hw_segment_read(segment, offset, bound, max_bytes, first_batch_always, out,
@@ -88,7 +87,7 @@ enum hw_status hw_log_read_before(struct hw_log *log, hw_offset_t start, hw_offs
         int64_t position_end;
         enum hw_status status;
 
-        if (hw_segment_next_offset(segment) <= start) {
+        if (segment->next_offset <= start) {
             break;
         }
         status =
@@ -129,7 +128,7 @@ int64_t hw_log_bytes_between(struct hw_log *log, hw_offset_t offset, hw_offset_t
     first = hw_log_floor_segment(log, offset);
     last = hw_log_floor_segment(log, bound - 1);
     for (size_t i = first; i < last; i++) {
-        size_bytes += hw_segment_size_bytes(log->segments[i]);
+        size_bytes += log->segments[i]->size_bytes;
     }
     size_bytes += position_of(log, last, bound) - position_of(log, first, offset);
     return HW_MAX(size_bytes, 0);
@@ -139,7 +138,7 @@ int64_t hw_log_bytes_following(struct hw_log *log, hw_offset_t offset, hw_offset
                                size_t size_bytes)
 {
     for (size_t i = hw_log_floor_segment(log, offset); i < log->count; i++) {
-        int64_t segment_size = hw_segment_size_bytes(log->segments[i]);
+        int64_t segment_size = log->segments[i]->size_bytes;
         int64_t position = position_of(log, i, offset);
 
         if (position < segment_size) {
@@ -147,6 +146,45 @@ int64_t hw_log_bytes_following(struct hw_log *log, hw_offset_t offset, hw_offset
         }
     }
     return 0;
+}
+
+/* Find where to begin to look for a record with timestamp >= `timestamp` and offset >= `from`, by
+ * the time index. */
+static enum hw_status find_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
+                                     hw_offset_t from, int64_t *position, struct hw_error *error)
+{
+    enum hw_status status = hw_segment_load_indexes(segment, error);
+    size_t count;
+
+    if (status != HW_OK) {
+        return status;
+    }
+    count = hw_index_count_up_to_key(&segment->times, timestamp);
+    if (count > 0) {
+        hw_offset_t offset = segment->base_offset + hw_index_get(&segment->times, count - 1).value;
+
+        from = HW_MAX(offset, from);
+    }
+    return hw_segment_find(segment, from, position, error);
+}
+
+/* Go from *position, where a batch begins, to the first one whose largest timestamp is >=
+ * `timestamp`: its header, or the file's size where there is none. */
+static enum hw_status next_with_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
+                                          struct hw_batch *batch, int64_t *position,
+                                          struct hw_error *error)
+{
+    struct hw_segment_window window = {.size = 0};
+    enum hw_status status = HW_OK;
+
+    while (*position < segment->size_bytes) {
+        status = hw_segment_header_at(segment, &window, *position, batch, error);
+        if (status != HW_OK || batch->max_timestamp >= timestamp) {
+            break;
+        }
+        *position += (int64_t)hw_batch_size_bytes(batch);
+    }
+    return status;
 }
 
 /* The first record of the batch at `position` with at least this timestamp and offset. */
@@ -181,14 +219,14 @@ static enum hw_status search_segment(struct hw_segment *segment, hw_time_ms_t ti
                                      struct hw_record *record, bool *found, struct hw_error *error)
 {
     int64_t position;
-    enum hw_status status = hw_segment_find_timestamp(segment, timestamp, from, &position, error);
+    enum hw_status status = find_timestamp(segment, timestamp, from, &position, error);
 
     *found = false;
     while (status == HW_OK && !*found) {
         struct hw_batch batch;
 
-        status = hw_segment_next_with_timestamp(segment, timestamp, &batch, &position, error);
-        if (status != HW_OK || position == hw_segment_size_bytes(segment)) {
+        status = next_with_timestamp(segment, timestamp, &batch, &position, error);
+        if (status != HW_OK || position == segment->size_bytes) {
             break;
         }
         /* Not found: the record lies below `from`, or the header says more than the records do. */
@@ -199,10 +237,9 @@ static enum hw_status search_segment(struct hw_segment *segment, hw_time_ms_t ti
     return status;
 }
 
-/* With `first_only` no segment behind the first one that has such a timestamp is looked at. */
-static enum hw_status search_segments(struct hw_log *log, hw_time_ms_t timestamp, hw_offset_t bound,
-                                      bool first_only, hw_offset_t *offset,
-                                      hw_time_ms_t *found_timestamp, struct hw_error *error)
+enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t timestamp,
+                                           hw_offset_t bound, bool first_only, hw_offset_t *offset,
+                                           hw_time_ms_t *found_timestamp, struct hw_error *error)
 {
     struct hw_buffer buffers[2]; /* A batch, and its records if they are compressed. */
     enum hw_status status = HW_OK;
@@ -216,10 +253,10 @@ static enum hw_status search_segments(struct hw_log *log, hw_time_ms_t timestamp
         struct hw_segment *segment = log->segments[i];
         struct hw_record record;
 
-        if (hw_segment_base_offset(segment) >= bound) {
+        if (segment->base_offset >= bound) {
             break;
         }
-        if (hw_segment_max_timestamp(segment) < timestamp) {
+        if (segment->max_timestamp < timestamp) {
             continue;
         }
         status = search_segment(segment, timestamp, log->start, buffers, &record, &found, error);
@@ -237,18 +274,4 @@ static enum hw_status search_segments(struct hw_log *log, hw_time_ms_t timestamp
     hw_buffer_release(&buffers[0]);
     hw_buffer_release(&buffers[1]);
     return status;
-}
-
-enum hw_status hw_log_offset_for_timestamp(struct hw_log *log, hw_time_ms_t timestamp,
-                                           hw_offset_t bound, hw_offset_t *offset,
-                                           hw_time_ms_t *found_timestamp, struct hw_error *error)
-{
-    return search_segments(log, timestamp, bound, true, offset, found_timestamp, error);
-}
-
-enum hw_status hw_log_first_not_older(struct hw_log *log, hw_time_ms_t timestamp, hw_offset_t bound,
-                                      hw_offset_t *offset, hw_time_ms_t *found_timestamp,
-                                      struct hw_error *error)
-{
-    return search_segments(log, timestamp, bound, false, offset, found_timestamp, error);
 }

@@ -38,12 +38,8 @@ static enum hw_status take_snapshot(struct hw_log *log, hw_offset_t offset, stru
 enum hw_status hw_log_roll_to(struct hw_log *log, hw_offset_t base_offset, hw_time_ms_t now_ms,
                               struct hw_error *error)
 {
-    struct hw_segment *segment;
-    enum hw_status status = hw_log_reserve_segment(log, error);
+    enum hw_status status = hw_segment_become_inactive(hw_log_active(log), error);
 
-    if (status == HW_OK) {
-        status = hw_segment_become_inactive(hw_log_active(log), error);
-    }
     if (status == HW_OK) {
         status = hw_log_make_durable(log, error);
     }
@@ -51,15 +47,14 @@ enum hw_status hw_log_roll_to(struct hw_log *log, hw_offset_t base_offset, hw_ti
         status = take_snapshot(log, base_offset, error);
     }
     if (status == HW_OK) {
-        status = hw_segment_create(&log->owner, base_offset, now_ms, &segment, error);
+        status = hw_log_add_segment(log, base_offset, HW_OPEN_TRUNCATE, now_ms, error);
     }
-    if (status != HW_OK) {
+    if (status == HW_OK) {
+        log->names_are_durable = false;
+    } else {
         drop_early_snapshot(log);
-        return status;
     }
-    hw_log_push_segment(log, segment);
-    log->names_are_durable = false;
-    return HW_OK;
+    return status;
 }
 
 enum hw_status hw_log_roll(struct hw_log *log, hw_time_ms_t now_ms, bool *rolled,
@@ -68,7 +63,7 @@ enum hw_status hw_log_roll(struct hw_log *log, hw_time_ms_t now_ms, bool *rolled
     enum hw_status status = HW_OK;
 
     *rolled = false;
-    if (hw_segment_size_bytes(hw_log_active(log)) > 0) {
+    if (hw_log_active(log)->size_bytes > 0) {
         status = hw_log_roll_to(log, hw_log_end(log), now_ms, error);
         *rolled = status == HW_OK;
     }
@@ -97,8 +92,8 @@ enum hw_status hw_log_clean_stop(struct hw_log *log, struct hw_error *error)
         status = hw_log_drop_stray_snapshots(log, error);
     }
     for (size_t i = 0; status == HW_OK && i < log->count; i++) {
-        if (hw_segment_lacks_index_file(log->segments[i])) {
-            log->names_are_durable = false;
+        if (!log->segments[i]->offsets.file_is_good || !log->segments[i]->times.file_is_good) {
+            log->names_are_durable = false; /* The file that is missing makes a new name. */
         }
         status = hw_segment_become_inactive(log->segments[i], error);
     }

@@ -110,25 +110,11 @@ enum hw_status hw_log_drop_stray_snapshots(struct hw_log *log, struct hw_error *
         hw_offset_t offset = log->snapshots[i];
         const struct hw_segment *segment = log->segments[hw_log_floor_segment(log, offset)];
 
-        if (hw_segment_base_offset(segment) == offset) {
+        if (segment->base_offset == offset) {
             i++;
         } else {
             status = remove_snapshot(log, i, "no segment begins there", error);
         }
-    }
-    return status;
-}
-
-/* Take in what a good snapshot says. */
-static enum hw_status restore_producers(const struct hw_snapshot_file *snapshot,
-                                        struct hw_producer_state *state, struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    for (int32_t i = 0; status == HW_OK && i < snapshot->whole; i++) {
-        struct hw_snapshot_producer entry = hw_snapshot_file_get(snapshot, i);
-
-        status = hw_producer_state_restore(state, &entry, error);
     }
     return status;
 }
@@ -167,24 +153,12 @@ enum hw_status hw_log_read_snapshot(struct hw_log *log, hw_offset_t offset,
             status = remove_snapshot(log, i - 1, "damaged", error);
         }
     }
-    if (status == HW_OK && is_found) {
-        status = restore_producers(&snapshot, state, error);
+    for (int32_t i = 0; status == HW_OK && is_found && i < snapshot.whole; i++) {
+        struct hw_snapshot_producer entry = hw_snapshot_file_get(&snapshot, i);
+
+        status = hw_producer_state_restore(state, &entry, error);
     }
     hw_snapshot_file_release(&snapshot);
-    return status;
-}
-
-enum hw_status hw_log_check_snapshots(struct hw_log *log, hw_offset_t offset,
-                                      struct hw_error *error)
-{
-    struct hw_producer_state state;
-    hw_offset_t from = 0;
-    enum hw_status status;
-
-    hw_producer_state_init(&state, log->owner.allocator);
-    status = hw_log_read_snapshot(log, offset, &state, &from, error);
-    hw_producer_state_release(&state);
-    log->producers_end = hw_log_end(log);
     return status;
 }
 

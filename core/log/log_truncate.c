@@ -5,37 +5,46 @@
 #include "core/base/assert.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+enum hw_status hw_log_remove_segment(struct hw_log *log, size_t i, struct hw_error *error)
+{
+    enum hw_status status = hw_segment_remove_files(log->segments[i], error);
+
+    if (status == HW_OK) {
+        hw_segment_close(log->segments[i]);
+        log->count--;
+        memmove(log->segments + i, log->segments + i + 1, (log->count - i) * sizeof *log->segments);
+        log->names_are_durable = false;
+    }
+    return status;
+}
 
 enum hw_status hw_log_remove_segments_from(struct hw_log *log, size_t first, struct hw_error *error)
 {
+    enum hw_status status = HW_OK;
+
     HW_ASSERT(first >= 1);
 
     /* From the end, so that what is left is a log at any moment. */
-    while (log->count > first) {
-        struct hw_segment *segment = hw_log_active(log);
-        enum hw_status status = hw_segment_remove_files(segment, error);
-
-        if (status != HW_OK) {
-            return status;
-        }
-        hw_segment_close(segment);
-        log->count--;
-        log->names_are_durable = false;
+    while (status == HW_OK && log->count > first) {
+        status = hw_log_remove_segment(log, log->count - 1, error);
     }
-    return HW_OK;
+    return status;
 }
 
 /* After the log lost its end: bring the rest of its state in line, whether that was all or not. */
 static enum hw_status follow_cut(struct hw_log *log, enum hw_status status, struct hw_error *error)
 {
+    hw_offset_t end = hw_log_end(log);
     struct hw_error epochs_error;
     enum hw_status epochs_status;
 
-    hw_log_clip_to_end(log);
-    if (log->start > hw_log_end(log)) {
-        log->start = hw_log_end(log);
-    }
-    if (hw_epoch_cache_truncate_from_end(&log->epochs, hw_log_end(log))) {
+    log->high_watermark = HW_MIN(log->high_watermark, end);
+    log->recovery_point = HW_MIN(log->recovery_point, end);
+    log->synced_end = HW_MIN(log->synced_end, end);
+    log->start = HW_MIN(log->start, end);
+    if (hw_epoch_cache_truncate_from_end(&log->epochs, end)) {
         log->epochs_are_on_disk = false;
     }
     epochs_status = hw_log_write_epochs(log, status == HW_OK ? error : &epochs_error);
@@ -90,27 +99,19 @@ static enum hw_status replace_first_segment(struct hw_log *log, hw_offset_t base
                                             struct hw_error *error)
 {
     struct hw_segment *old = log->segments[0];
-    struct hw_segment *made;
-    struct hw_error ignored;
-    enum hw_status status = hw_segment_truncate_to(old, hw_segment_base_offset(old), error);
+    enum hw_status status = hw_segment_truncate_to(old, old->base_offset, error);
 
-    if (status != HW_OK || hw_segment_base_offset(old) == base_offset) {
+    if (status != HW_OK || old->base_offset == base_offset) {
         return status;
     }
-    status = hw_segment_create(&log->owner, base_offset, HW_TIMESTAMP_NONE, &made, error);
-    if (status != HW_OK) {
-        return status;
+    status = hw_log_add_segment(log, base_offset, HW_OPEN_TRUNCATE, HW_TIMESTAMP_NONE, error);
+    if (status == HW_OK) {
+        status = hw_log_remove_segment(log, 0, error);
+        if (status != HW_OK) {
+            hw_log_unroll(log);
+        }
     }
-    status = hw_segment_remove_files(old, error);
-    if (status != HW_OK) {
-        (void)hw_segment_remove_files(made, &ignored);
-        hw_segment_close(made);
-        return status;
-    }
-    hw_segment_close(old);
-    log->segments[0] = made;
-    log->names_are_durable = false;
-    return HW_OK;
+    return status;
 }
 
 enum hw_status hw_log_truncate_fully_and_start_at(struct hw_log *log, hw_offset_t offset,
@@ -187,18 +188,12 @@ enum hw_status hw_log_maybe_increment_log_start(struct hw_log *log, hw_offset_t 
     return status;
 }
 
-/* Where segment number `i` ends: where the next one begins. */
-static hw_offset_t segment_end(const struct hw_log *log, size_t i)
-{
-    return i + 1 < log->count ? hw_segment_base_offset(log->segments[i + 1]) : hw_log_end(log);
-}
-
 /* Whether segment number `i` may go at all: it is below the high watermark, and not the empty
  * active one. */
 static bool is_deletable(const struct hw_log *log, size_t i)
 {
-    return i < log->count && log->high_watermark >= segment_end(log, i) &&
-           (i + 1 < log->count || hw_segment_size_bytes(log->segments[i]) > 0);
+    return i < log->count && log->high_watermark >= hw_log_segment_limit(log, i, hw_log_end(log)) &&
+           (i + 1 < log->count || log->segments[i]->size_bytes > 0);
 }
 
 /* How many segments, the oldest first, retention takes. Source: UnifiedLog.deleteOldSegments: by
@@ -210,19 +205,21 @@ static size_t count_deletable(const struct hw_log *log, hw_time_ms_t now_ms)
     size_t count = 0;
 
     while (is_deletable(log, count) && count + 1 < log->count &&
-           segment_end(log, count) <= log->start) {
-        surplus -= hw_segment_size_bytes(log->segments[count]);
+           hw_log_segment_limit(log, count, hw_log_end(log)) <= log->start) {
+        surplus -= log->segments[count]->size_bytes;
         count++;
     }
     if (config->retention_bytes >= 0) {
-        while (is_deletable(log, count) && surplus >= hw_segment_size_bytes(log->segments[count])) {
-            surplus -= hw_segment_size_bytes(log->segments[count]);
+        while (is_deletable(log, count) && surplus >= log->segments[count]->size_bytes) {
+            surplus -= log->segments[count]->size_bytes;
             count++;
         }
     }
     if (config->retention_ms >= 0) {
         while (is_deletable(log, count)) {
-            hw_time_ms_t newest = hw_segment_newest_ms(log->segments[count]);
+            const struct hw_segment *segment = log->segments[count];
+            hw_time_ms_t newest =
+                segment->max_timestamp >= 0 ? segment->max_timestamp : segment->created_ms;
 
             if (newest >= now_ms ||
                 (uint64_t)now_ms - (uint64_t)newest <= (uint64_t)config->retention_ms) {
@@ -246,20 +243,14 @@ enum hw_status hw_log_delete_old_segments(struct hw_log *log, hw_time_ms_t now_m
         status = hw_log_roll(log, now_ms, &rolled, error);
     }
     if (count > 0 && status == HW_OK) {
-        hw_offset_t start = hw_segment_base_offset(log->segments[count]);
+        hw_offset_t start = log->segments[count]->base_offset;
 
         /* First, so that whatever stays behind after an error is below the log start. */
         status = start > log->start ? raise_start(log, start, error) : HW_OK;
     }
     while (status == HW_OK && count > 0) {
-        status = hw_segment_remove_files(log->segments[0], error);
+        status = hw_log_remove_segment(log, 0, error);
         if (status == HW_OK) {
-            hw_segment_close(log->segments[0]);
-            log->count--;
-            for (size_t i = 0; i < log->count; i++) {
-                log->segments[i] = log->segments[i + 1];
-            }
-            log->names_are_durable = false;
             count--;
             (*deleted)++;
         }

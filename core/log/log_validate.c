@@ -5,7 +5,6 @@
 
 #include "core/base/assert.h"
 #include "core/record/codec.h"
-#include "core/record/compressed_batch.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -149,8 +148,8 @@ static enum hw_status walk_records(const struct hw_log *log, const uint8_t *byte
                                    struct hw_error *error)
 {
     const struct hw_log_config *config = &log->owner.config;
-    const char *slash = strrchr(log->directory, '/');
-    const char *name = slash == NULL ? log->directory : slash + 1;
+    const char *slash = strrchr(log->owner.directory, '/');
+    const char *name = slash == NULL ? log->owner.directory : slash + 1;
     struct hw_record_iterator iterator;
     struct hw_record record;
     hw_offset_t next_offset = batch->base_offset;

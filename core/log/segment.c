@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What changes a segment while its log is open: append, write indexes, sync, remove. */
-#include "core/log/segment_internal.h"
+/* What changes a segment while its log is open: append, write indexes, cut, sync, remove. */
+#include "core/log/segment.h"
 
 #include "core/base/assert.h"
+#include "core/format/segment_name.h"
 
 enum { REWRITE_SIZE = 256 * 1024 };
 
@@ -69,22 +70,6 @@ static enum hw_status write_at_end(struct hw_segment *segment, const uint8_t *by
     return status;
 }
 
-/* Note the largest timestamp in the time index, unless it stands there. There is room. A file that
- * was wrong in a way that could not be seen may say more than there is: leave it at that then. */
-static void add_time_entry(struct hw_segment *segment)
-{
-    hw_time_ms_t latest = segment->times.count == 0 ? HW_TIMESTAMP_NONE : segment->times.last.key;
-    int64_t floor = segment->times.count == 0 ? 0 : segment->times.last.value;
-
-    if (segment->max_timestamp > latest &&
-        segment->max_timestamp_offset - segment->base_offset >= floor) {
-        hw_index_add(&segment->times,
-                     (struct hw_index_entry){
-                         .key = segment->max_timestamp,
-                         .value = (int32_t)(segment->max_timestamp_offset - segment->base_offset)});
-    }
-}
-
 static bool entry_is_due(const struct hw_segment *segment, int64_t bytes_since_entry)
 {
     return bytes_since_entry > segment->owner->config.index_interval_bytes;
@@ -98,15 +83,9 @@ static void note_append(struct hw_segment *segment, const struct hw_segment_appe
     if (segment->size_bytes == 0) {
         segment->rolling_timestamp = append->max_timestamp;
     }
-    if (append->max_timestamp > segment->max_timestamp) {
-        segment->max_timestamp = append->max_timestamp;
-        segment->max_timestamp_offset = append->last_offset;
-    }
+    hw_segment_note_timestamp(segment, append->max_timestamp, append->last_offset);
     if (entry_is_due(segment, segment->bytes_since_entry)) {
-        hw_index_add(&segment->offsets,
-                     (struct hw_index_entry){.key = append->last_offset - segment->base_offset,
-                                             .value = (int32_t)segment->size_bytes});
-        add_time_entry(segment);
+        hw_segment_add_entries(segment, append->last_offset, segment->size_bytes);
         segment->bytes_since_entry = 0;
     }
     segment->bytes_since_entry += (int64_t)append->size_bytes;
@@ -123,10 +102,7 @@ static enum hw_status reserve_entries(struct hw_segment *segment, size_t size_by
     if (entry_is_due(segment, segment->bytes_since_entry + (int64_t)(size_bytes - tail))) {
         status = hw_segment_load_indexes(segment, error);
         if (status == HW_OK) {
-            status = hw_index_reserve(&segment->offsets, count, error);
-        }
-        if (status == HW_OK) {
-            status = hw_index_reserve(&segment->times, count, error);
+            status = hw_segment_reserve_entries(segment, count, error);
         }
     }
     return status;
@@ -170,45 +146,25 @@ enum hw_status hw_segment_append(struct hw_segment *segment,
     return HW_OK;
 }
 
-static enum hw_status write_indexes(struct hw_segment *segment, bool sync, struct hw_error *error)
-{
-    char path[HW_PATH_MAX];
-    enum hw_status status = hw_segment_path(segment, ".index", path, error);
-
-    if (status == HW_OK) {
-        status = hw_index_write(&segment->offsets, segment->owner->store, path, sync, error);
-    }
-    if (status == HW_OK) {
-        status = hw_segment_path(segment, ".timeindex", path, error);
-    }
-    if (status == HW_OK) {
-        status = hw_index_write(&segment->times, segment->owner->store, path, sync, error);
-    }
-    return status;
-}
-
 enum hw_status hw_segment_write_indexes(struct hw_segment *segment, bool sync,
                                         struct hw_error *error)
 {
     hw_time_ms_t latest = segment->times.count == 0 ? HW_TIMESTAMP_NONE : segment->times.last.key;
-    enum hw_status status;
+    enum hw_status status = HW_OK;
 
     if (segment->max_timestamp > latest) {
         status = hw_segment_load_indexes(segment, error);
         if (status == HW_OK) {
             status = hw_index_reserve(&segment->times, 1, error);
         }
-        if (status != HW_OK) {
-            return status;
+        if (status == HW_OK) {
+            hw_segment_add_time_entry(segment);
         }
-        add_time_entry(segment);
     }
-    return write_indexes(segment, sync, error);
-}
-
-bool hw_segment_lacks_index_file(const struct hw_segment *segment)
-{
-    return !segment->offsets.file_is_good || !segment->times.file_is_good;
+    if (status == HW_OK) {
+        status = hw_index_write(&segment->offsets, sync, error);
+    }
+    return status == HW_OK ? hw_index_write(&segment->times, sync, error) : status;
 }
 
 enum hw_status hw_segment_become_inactive(struct hw_segment *segment, struct hw_error *error)
@@ -216,6 +172,106 @@ enum hw_status hw_segment_become_inactive(struct hw_segment *segment, struct hw_
     enum hw_status status = segment_cut_dirty_tail(segment, error);
 
     return status == HW_OK ? hw_segment_write_indexes(segment, true, error) : status;
+}
+
+/*
+ * The timestamps of `rest`, what remains of the segment with so many index entries. The last time index
+ * entry has the largest, but for the batches behind the last offset index entry: both are made at the
+ * same time.
+ */
+static enum hw_status find_timestamps(struct hw_segment *segment, size_t offset_entries,
+                                      size_t time_entries, struct hw_segment *rest,
+                                      struct hw_error *error)
+{
+    struct hw_segment_window window = {.size = 0};
+    struct hw_batch batch;
+    int64_t position =
+        offset_entries == 0 ? 0 : hw_index_get(&segment->offsets, offset_entries - 1).value;
+    enum hw_status status = HW_OK;
+
+    rest->max_timestamp = rest->rolling_timestamp = HW_TIMESTAMP_NONE;
+    rest->max_timestamp_offset = segment->base_offset;
+    if (rest->size_bytes > 0) {
+        status = hw_segment_header_at(segment, &window, 0, &batch, error);
+        rest->rolling_timestamp = status == HW_OK ? batch.max_timestamp : HW_TIMESTAMP_NONE;
+    }
+    if (time_entries > 0) {
+        struct hw_index_entry entry = hw_index_get(&segment->times, time_entries - 1);
+
+        rest->max_timestamp = entry.key;
+        rest->max_timestamp_offset = segment->base_offset + entry.value;
+    }
+    while (status == HW_OK && position < rest->size_bytes) {
+        status = hw_segment_header_at(segment, &window, position, &batch, error);
+        if (status == HW_OK) {
+            hw_segment_note_timestamp(rest, batch.max_timestamp, hw_batch_last_offset(&batch));
+            position += (int64_t)hw_batch_size_bytes(&batch);
+        }
+    }
+    return status;
+}
+
+/* How many entries of the offset index stay. By the rule that is those with a smaller offset; a
+ * file that is wrong may have some of them point to where the cut is. */
+static size_t count_kept_entries(const struct hw_segment *segment, hw_offset_t offset,
+                                 int64_t size_bytes)
+{
+    size_t by_offset =
+        hw_index_count_up_to_key(&segment->offsets, offset - 1 - segment->base_offset);
+    size_t by_position = hw_index_count_up_to_value(&segment->offsets, size_bytes - 1);
+
+    return HW_MIN(by_offset, by_position);
+}
+
+enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t offset,
+                                      struct hw_error *error)
+{
+    struct hw_segment rest;
+    size_t offset_entries;
+    size_t time_entries;
+    int64_t size_bytes;
+    enum hw_status status = hw_segment_load_indexes(segment, error);
+
+    HW_ASSERT(offset >= segment->base_offset);
+
+    if (status == HW_OK) {
+        status = hw_segment_find(segment, offset, &size_bytes, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    rest = *segment;
+    rest.size_bytes = size_bytes;
+    offset_entries = count_kept_entries(segment, offset, size_bytes);
+    time_entries = hw_index_count_up_to_value(&segment->times, offset - 1 - segment->base_offset);
+    status = find_timestamps(segment, offset_entries, time_entries, &rest, error);
+    /* The indexes first, so that no entry ever points past the end. */
+    if (status == HW_OK) {
+        status = hw_index_cut(&segment->offsets, offset_entries, error);
+    }
+    if (status == HW_OK) {
+        status = hw_index_cut(&segment->times, time_entries, error);
+    }
+    if (status == HW_OK && (size_bytes < segment->size_bytes || segment->tail_is_dirty)) {
+        status = hw_file_truncate(segment->file, size_bytes, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+
+    rest.offsets = segment->offsets;
+    rest.times = segment->times;
+    rest.tail_is_dirty = false;
+    rest.cut_is_unsynced = segment->cut_is_unsynced || size_bytes < segment->size_bytes;
+    rest.synced_bytes = HW_MIN(segment->synced_bytes, size_bytes);
+    rest.next_offset = offset;
+    rest.bytes_since_entry = 0;
+    if (size_bytes == 0) {
+        rest.created_ms = HW_TIMESTAMP_NONE;
+    }
+    hw_segment_clear_marks(&rest);
+    *segment = rest;
+    return HW_OK;
 }
 
 /*
@@ -270,26 +326,6 @@ enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *erro
     return status;
 }
 
-enum hw_status hw_segment_set_synced_up_to(struct hw_segment *segment, hw_offset_t offset,
-                                           struct hw_error *error)
-{
-    int64_t position = 0;
-    enum hw_status status = HW_OK;
-
-    if (offset > segment->base_offset) {
-        status = hw_segment_find(segment, offset, &position, error);
-    }
-    if (status == HW_OK) {
-        segment->synced_bytes = position;
-    }
-    return status;
-}
-
-enum hw_status hw_segment_lose_unsynced(struct hw_segment *segment, struct hw_error *error)
-{
-    return hw_file_truncate(segment->file, segment->synced_bytes, error);
-}
-
 enum hw_status hw_segment_remove_files(struct hw_segment *segment, struct hw_error *error)
 {
     static const char *const suffixes[] = {".log", ".index", ".timeindex", ".txnindex"};
@@ -297,7 +333,8 @@ enum hw_status hw_segment_remove_files(struct hw_segment *segment, struct hw_err
 
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         char path[HW_PATH_MAX];
-        enum hw_status status = hw_segment_path(segment, suffixes[i], path, error);
+        enum hw_status status = hw_segment_name_path(path, segment->owner->directory,
+                                                     segment->base_offset, suffixes[i], error);
 
         if (status == HW_OK) {
             status = hw_store_remove(segment->owner->store, path, i == 0 ? error : &ignored);

@@ -29,33 +29,83 @@
 #include "core/log/log.h"
 #include "core/record/batch.h"
 
-struct hw_segment; /* Opaque: see segment_internal.h. */
-
 /* What all segments of a log share. Must outlive them. */
 struct hw_segment_owner {
     const struct hw_allocator *allocator;
     struct hw_store *store;
-    const char *directory;
+    char *directory;
     struct hw_log_config config; /* The index settings in force. */
     bool as_kafka;               /* struct hw_log_load */
     const struct hw_log_watch *watch;
 };
 
-/* Make an empty segment; a file of that name is emptied. Errors: HW_NO_MEMORY, HW_IO. */
-enum hw_status hw_segment_create(const struct hw_segment_owner *owner, hw_offset_t base_offset,
-                                 hw_time_ms_t now_ms, struct hw_segment **segment,
-                                 struct hw_error *error);
+/* A place that was looked up or read up to: the batch at `position` is the first one that ends at
+ * or above `offset`. Followers and scans go on where they were, so that they need no search. */
+struct hw_segment_mark {
+    hw_offset_t offset; /* HW_OFFSET_NONE: not in use. */
+    int64_t position;
+};
 
-/* Open the .log that exists; no batch is read and no index looked at. hw_segment_open_indexes()
- * comes next. Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND. */
+enum { HW_SEGMENT_MARKS = 4 };
+
+struct hw_segment {
+    const struct hw_segment_owner *owner;
+    struct hw_file *file;
+    struct hw_index offsets;
+    struct hw_index times;
+    hw_offset_t base_offset;
+    /* One behind the last offset; of a segment that was opened and not walked, an upper bound. */
+    hw_offset_t next_offset;
+    int64_t size_bytes;        /* End of the last batch. */
+    int64_t synced_bytes;      /* Of these, durable. */
+    int64_t bytes_since_entry; /* Appended since the last index entry, or since opening. */
+    hw_time_ms_t created_ms;   /* HW_TIMESTAMP_NONE: at the next append. */
+    /* Largest timestamp of the first append, or of the first batch after opening: segment.ms counts
+     * from there. HW_TIMESTAMP_NONE: there is none, and created_ms counts. */
+    hw_time_ms_t rolling_timestamp;
+    hw_time_ms_t max_timestamp; /* HW_TIMESTAMP_NONE if no batch has one. */
+    hw_offset_t max_timestamp_offset;
+    struct hw_segment_mark marks[HW_SEGMENT_MARKS];
+    uint8_t mark_next;    /* The one to be replaced next. */
+    bool tail_is_dirty;   /* A failed append left bytes behind size_bytes. */
+    bool cut_is_unsynced; /* A power loss may give back what was cut off. */
+    bool sync_has_failed; /* The system may take bytes for written that are not. */
+};
+
+enum { HW_SEGMENT_SIZE_BYTES_MAX = INT32_MAX }; /* Positions in indexes are int32. */
+
+/*
+ * Open the file with that suffix: ".log", or another one to walk it. With HW_OPEN_TRUNCATE the segment
+ * is new and empty; with HW_OPEN_EXISTING no batch is read and no index looked at, and
+ * hw_segment_open_indexes() comes next. Errors: HW_NO_MEMORY, HW_IO, HW_NOT_FOUND.
+ */
 enum hw_status hw_segment_open(const struct hw_segment_owner *owner, hw_offset_t base_offset,
-                               hw_time_ms_t now_ms, struct hw_segment **segment,
-                               struct hw_error *error);
+                               const char *suffix, enum hw_open_mode mode, hw_time_ms_t now_ms,
+                               struct hw_segment **segment, struct hw_error *error);
 
-/* The same for a file with another suffix than ".log", to walk it. */
-enum hw_status hw_segment_open_as(const struct hw_segment_owner *owner, hw_offset_t base_offset,
-                                  const char *suffix, struct hw_segment **segment,
-                                  struct hw_error *error);
+/* Without what batches say: empty indexes, which are not released, and no timestamps. */
+void hw_segment_forget_batches(struct hw_segment *segment);
+
+/* Take the largest timestamp of a batch into account. */
+static inline void hw_segment_note_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
+                                             hw_offset_t last_offset)
+{
+    if (timestamp > segment->max_timestamp) {
+        segment->max_timestamp = timestamp;
+        segment->max_timestamp_offset = last_offset;
+    }
+}
+
+/* Have room for so many entries in both indexes, which are loaded. Errors: HW_NO_MEMORY. */
+enum hw_status hw_segment_reserve_entries(struct hw_segment *segment, size_t count,
+                                          struct hw_error *error);
+
+/* Make an entry in each index, for which there is room, for a batch that begins at `position`. That
+ * of the time index has the largest timestamp, unless it stands there; it comes without the other at
+ * the segment's end. A file that was wrong in a way that could not be seen may say more than there is:
+ * it is left at that then. */
+void hw_segment_add_entries(struct hw_segment *segment, hw_offset_t last_offset, int64_t position);
+void hw_segment_add_time_entry(struct hw_segment *segment);
 
 /*
  * Look at size and last entry of both indexes. The next offset is taken to be `limit`, an offset
@@ -109,15 +159,6 @@ enum hw_status hw_segment_walk(struct hw_segment *segment, hw_segment_visit *vis
 enum hw_status hw_segment_write_indexes(struct hw_segment *segment, bool sync,
                                         struct hw_error *error);
 
-hw_offset_t hw_segment_base_offset(const struct hw_segment *segment);
-/* One behind the last offset; of a segment that was opened and not walked, an upper bound. */
-hw_offset_t hw_segment_next_offset(const struct hw_segment *segment);
-int64_t hw_segment_size_bytes(const struct hw_segment *segment);
-hw_time_ms_t hw_segment_max_timestamp(const struct hw_segment *segment);
-/* The largest timestamp, or the time of creation if no record has one: the age for retention. */
-hw_time_ms_t hw_segment_newest_ms(const struct hw_segment *segment);
-struct hw_segment_view hw_segment_view(const struct hw_segment *segment);
-
 /* The facts of one append: one whole batch. */
 struct hw_segment_append {
     const uint8_t *bytes;
@@ -147,17 +188,31 @@ enum hw_status hw_segment_append(struct hw_segment *segment,
                                  const struct hw_segment_append *appends, size_t count, bool sync,
                                  struct hw_error *error);
 
+/* Have the index entries in memory: load them, or make them if the files are not usable. Errors:
+ * HW_NO_MEMORY, HW_IO. */
+enum hw_status hw_segment_load_indexes(struct hw_segment *segment, struct hw_error *error);
+
+/* A few bytes of the .log, for walking headers near each other. */
+struct hw_segment_window {
+    int64_t position;
+    size_t size; /* 0 at first. */
+    uint8_t bytes[4096];
+};
+
+/*
+ * Decode the header at `position` < size_bytes through the window. Errors: HW_IO; HW_CORRUPT if no
+ * whole batch of magic 2 starts there.
+ */
+enum hw_status hw_segment_header_at(struct hw_segment *segment, struct hw_segment_window *window,
+                                    int64_t position, struct hw_batch *batch,
+                                    struct hw_error *error);
+
 /*
  * Find the position of the first batch whose last offset is >= `offset`: the file's size where
  * there is none. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT.
  */
 enum hw_status hw_segment_find(struct hw_segment *segment, hw_offset_t offset, int64_t *position,
                                struct hw_error *error);
-
-/* The same with the batch's header, where there is one. */
-enum hw_status hw_segment_find_batch(struct hw_segment *segment, hw_offset_t offset,
-                                     struct hw_batch *batch, int64_t *position,
-                                     struct hw_error *error);
 
 /*
  * Append to `out` the batches from the one that hw_segment_find() finds on: whole ones that start
@@ -169,6 +224,14 @@ enum hw_status hw_segment_find_batch(struct hw_segment *segment, hw_offset_t off
 enum hw_status hw_segment_read(struct hw_segment *segment, hw_offset_t offset, hw_offset_t bound,
                                size_t max_bytes, bool first_batch_always, struct hw_buffer *out,
                                bool *at_end, struct hw_error *error);
+
+/* Forget all marks: offsets or positions have changed. */
+static inline void hw_segment_clear_marks(struct hw_segment *segment)
+{
+    for (size_t i = 0; i < HW_SEGMENT_MARKS; i++) {
+        segment->marks[i].offset = HW_OFFSET_NONE;
+    }
+}
 
 /* Remember the log end, so that a reader that has the last batch finds the next without a search. */
 void hw_segment_mark_end(struct hw_segment *segment);
@@ -187,18 +250,6 @@ enum hw_status hw_segment_find_before(struct hw_segment *segment, hw_offset_t st
 enum hw_status hw_segment_read_bytes(struct hw_segment *segment, int64_t position, size_t size,
                                      struct hw_buffer *out, struct hw_error *error);
 
-/* Find where to begin to look for a record with timestamp >= `timestamp` and offset >= `from`, by
- * the time index. Errors: as hw_segment_find(). */
-enum hw_status hw_segment_find_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
-                                         hw_offset_t from, int64_t *position,
-                                         struct hw_error *error);
-
-/* Go from *position, where a batch begins, to the first one whose largest timestamp is >=
- * `timestamp`: its header, or the file's size where there is none. Errors: HW_IO, HW_CORRUPT. */
-enum hw_status hw_segment_next_with_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
-                                              struct hw_batch *batch, int64_t *position,
-                                              struct hw_error *error);
-
 /* Cut off everything from the first batch whose last offset is >= `offset`; the next offset is
  * `offset` then. Errors: HW_IO, HW_NO_MEMORY, HW_CORRUPT (all offsets as they were). Source:
  * LogSegment.truncateTo. */
@@ -209,22 +260,11 @@ enum hw_status hw_segment_truncate_to(struct hw_segment *segment, hw_offset_t of
  * closed cleanly. Errors: HW_IO, HW_NO_MEMORY. Source: LogSegment.onBecomeInactiveSegment. */
 enum hw_status hw_segment_become_inactive(struct hw_segment *segment, struct hw_error *error);
 
-/* Whether an index file is still missing, so that writing the indexes makes a new name. */
-bool hw_segment_lacks_index_file(const struct hw_segment *segment);
-
 /* Whether a power loss takes nothing of the .log, and gives back nothing that was cut off. */
 bool hw_segment_is_synced(const struct hw_segment *segment);
 
 /* Make the .log durable, if it is not. Errors: HW_IO, HW_NO_MEMORY. */
 enum hw_status hw_segment_sync(struct hw_segment *segment, struct hw_error *error);
-
-/* Note that only the first bytes, up to the batch that holds `offset`, are known to be durable.
- * Errors: as hw_segment_find(). */
-enum hw_status hw_segment_set_synced_up_to(struct hw_segment *segment, hw_offset_t offset,
-                                           struct hw_error *error);
-
-/* Cut the .log to its synced bytes, for a simulated power loss. Errors: HW_IO. */
-enum hw_status hw_segment_lose_unsynced(struct hw_segment *segment, struct hw_error *error);
 
 /* Remove the .log, then what indexes there are; a failure of the latter is not reported, as an
  * index without its .log is harmless. Errors: HW_IO (the segment is still there). */

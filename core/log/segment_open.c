@@ -1,60 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a segment, and opening one that is there without reading much of it. */
-#include "core/log/segment_internal.h"
+#include "core/log/segment.h"
 
 #include "core/base/assert.h"
+#include "core/format/segment_name.h"
 
-/* A segment that has nothing yet, no file either. NULL: no memory. */
-static struct hw_segment *segment_alloc(const struct hw_segment_owner *owner,
-                                        hw_offset_t base_offset, hw_time_ms_t now_ms)
+enum hw_status hw_segment_open(const struct hw_segment_owner *owner, hw_offset_t base_offset,
+                               const char *suffix, enum hw_open_mode mode, hw_time_ms_t now_ms,
+                               struct hw_segment **segment, struct hw_error *error)
 {
     struct hw_segment *made = hw_alloc(owner->allocator, sizeof *made);
-
-    if (made == NULL) {
-        return NULL;
-    }
-    *made = (struct hw_segment){.owner = owner,
-                                .base_offset = base_offset,
-                                .next_offset = base_offset,
-                                .created_ms = now_ms,
-                                .rolling_timestamp = HW_TIMESTAMP_NONE,
-                                .max_timestamp = HW_TIMESTAMP_NONE,
-                                .max_timestamp_offset = base_offset};
-    hw_segment_clear_marks(made);
-    hw_index_init(&made->offsets, owner->allocator, HW_INDEX_OFFSET);
-    hw_index_init(&made->times, owner->allocator, HW_INDEX_TIME);
-    return made;
-}
-
-static enum hw_status segment_make(const struct hw_segment_owner *owner, hw_offset_t base_offset,
-                                   const char *suffix, enum hw_open_mode mode, hw_time_ms_t now_ms,
-                                   struct hw_segment **segment, struct hw_error *error)
-{
-    struct hw_segment *made = segment_alloc(owner, base_offset, now_ms);
     char path[HW_PATH_MAX];
     enum hw_status status;
 
     if (made == NULL) {
         return hw_error_no_memory(error, "a segment");
     }
-    status = hw_segment_path(made, suffix, path, error);
+    *made = (struct hw_segment){.owner = owner,
+                                .base_offset = base_offset,
+                                .next_offset = base_offset,
+                                .created_ms = now_ms};
+    hw_segment_clear_marks(made);
+    hw_segment_forget_batches(made);
+    status = hw_segment_name_path(path, owner->directory, base_offset, suffix, error);
     if (status == HW_OK) {
         status = hw_store_open(owner->store, path, mode, &made->file, error);
     }
     if (status != HW_OK) {
         made->file = NULL;
+    } else if (mode != HW_OPEN_TRUNCATE) {
+        status = hw_file_size(made->file, &made->size_bytes, error);
+    }
+    if (status != HW_OK) {
         hw_segment_close(made);
         return status;
     }
+    made->size_bytes = HW_MIN(made->size_bytes, HW_SEGMENT_SIZE_BYTES_MAX);
+    made->synced_bytes = made->size_bytes;
     *segment = made;
     return HW_OK;
-}
-
-enum hw_status hw_segment_create(const struct hw_segment_owner *owner, hw_offset_t base_offset,
-                                 hw_time_ms_t now_ms, struct hw_segment **segment,
-                                 struct hw_error *error)
-{
-    return segment_make(owner, base_offset, ".log", HW_OPEN_TRUNCATE, now_ms, segment, error);
 }
 
 /* Kafka makes an empty time index where it is missing. But the last entry is made whenever a
@@ -77,21 +61,14 @@ enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t l
     size_t batches_max = (size_t)(segment->size_bytes / HW_BATCH_HEADER_SIZE);
     const struct hw_index *offsets = &segment->offsets;
     const struct hw_index *times = &segment->times;
-    char path[HW_PATH_MAX];
     bool times_usable = false;
-    enum hw_status status = hw_segment_path(segment, ".index", path, error);
+    enum hw_status status = hw_index_open(&segment->offsets, usable, error);
 
     HW_ASSERT(limit >= segment->base_offset);
 
     segment->next_offset = limit;
     if (status == HW_OK) {
-        status = hw_index_open(&segment->offsets, segment->owner->store, path, usable, error);
-    }
-    if (status == HW_OK) {
-        status = hw_segment_path(segment, ".timeindex", path, error);
-    }
-    if (status == HW_OK) {
-        status = hw_index_open(&segment->times, segment->owner->store, path, &times_usable, error);
+        status = hw_index_open(&segment->times, &times_usable, error);
     }
     if (status != HW_OK) {
         return status;
@@ -123,50 +100,6 @@ enum hw_status hw_segment_open_indexes(struct hw_segment *segment, hw_offset_t l
     return HW_OK;
 }
 
-static enum hw_status open_existing(const struct hw_segment_owner *owner, hw_offset_t base_offset,
-                                    const char *suffix, hw_time_ms_t now_ms,
-                                    struct hw_segment **segment, struct hw_error *error)
-{
-    struct hw_segment *made;
-    enum hw_status status =
-        segment_make(owner, base_offset, suffix, HW_OPEN_EXISTING, now_ms, &made, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    status = hw_file_size(made->file, &made->size_bytes, error);
-    if (status != HW_OK) {
-        hw_segment_close(made);
-        return status;
-    }
-    if (made->size_bytes > HW_SEGMENT_SIZE_BYTES_MAX) {
-        made->size_bytes = HW_SEGMENT_SIZE_BYTES_MAX;
-    }
-    made->synced_bytes = made->size_bytes;
-    *segment = made;
-    return HW_OK;
-}
-
-enum hw_status hw_segment_open(const struct hw_segment_owner *owner, hw_offset_t base_offset,
-                               hw_time_ms_t now_ms, struct hw_segment **segment,
-                               struct hw_error *error)
-{
-    return open_existing(owner, base_offset, ".log", now_ms, segment, error);
-}
-
-enum hw_status hw_segment_open_as(const struct hw_segment_owner *owner, hw_offset_t base_offset,
-                                  const char *suffix, struct hw_segment **segment,
-                                  struct hw_error *error)
-{
-    enum hw_status status =
-        open_existing(owner, base_offset, suffix, HW_TIMESTAMP_NONE, segment, error);
-
-    if (status == HW_OK) {
-        (*segment)->next_offset = INT64_MAX;
-    }
-    return status;
-}
-
 enum hw_status hw_segment_find_end(struct hw_segment *segment, hw_epoch_t *last_epoch,
                                    bool *is_clean, struct hw_error *error)
 {
@@ -195,10 +128,7 @@ enum hw_status hw_segment_find_end(struct hw_segment *segment, hw_epoch_t *last_
              batch.base_offset > segment->base_offset + segment->offsets.last.key)) {
             return HW_OK;
         }
-        if (batch.max_timestamp > segment->max_timestamp) {
-            segment->max_timestamp = batch.max_timestamp;
-            segment->max_timestamp_offset = hw_batch_last_offset(&batch);
-        }
+        hw_segment_note_timestamp(segment, batch.max_timestamp, hw_batch_last_offset(&batch));
         *last_epoch = batch.leader_epoch;
         next_offset = hw_batch_next_offset(&batch);
         position += (int64_t)hw_batch_size_bytes(&batch);

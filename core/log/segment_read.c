@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding batches by offset, by position and by time, and reading them. */
-#include "core/log/segment_internal.h"
+#include "core/log/segment.h"
 
 #include "core/base/assert.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static enum hw_status no_batch_at(const struct hw_segment *segment, int64_t position,
                                   struct hw_error *error)
@@ -50,28 +49,14 @@ enum hw_status hw_segment_header_at(struct hw_segment *segment, struct hw_segmen
 
 enum hw_status hw_segment_load_indexes(struct hw_segment *segment, struct hw_error *error)
 {
-    char path[HW_PATH_MAX];
-    bool usable = true;
-    enum hw_status status = HW_OK;
+    bool usable;
+    enum hw_status status = hw_index_load(&segment->offsets, segment->size_bytes, &usable, error);
 
-    if (!segment->offsets.is_loaded) {
-        status = hw_segment_path(segment, ".index", path, error);
-        if (status == HW_OK) {
-            status = hw_index_load(&segment->offsets, segment->owner->store, path,
-                                   segment->size_bytes, &usable, error);
-        }
+    if (status == HW_OK && usable) {
+        status = hw_index_load(&segment->times, segment->next_offset - segment->base_offset,
+                               &usable, error);
     }
-    if (status == HW_OK && usable && !segment->times.is_loaded) {
-        status = hw_segment_path(segment, ".timeindex", path, error);
-        if (status == HW_OK) {
-            status = hw_index_load(&segment->times, segment->owner->store, path,
-                                   segment->next_offset - segment->base_offset, &usable, error);
-        }
-    }
-    if (status == HW_OK && !usable) {
-        status = hw_segment_rebuild_indexes(segment, error);
-    }
-    return status;
+    return status == HW_OK && !usable ? hw_segment_rebuild_indexes(segment, error) : status;
 }
 
 /*
@@ -190,18 +175,6 @@ enum hw_status hw_segment_find(struct hw_segment *segment, hw_offset_t offset, i
         set_mark(segment, offset, *position);
     }
     return status;
-}
-
-enum hw_status hw_segment_find_batch(struct hw_segment *segment, hw_offset_t offset,
-                                     struct hw_batch *batch, int64_t *position,
-                                     struct hw_error *error)
-{
-    struct hw_segment_window window = {.size = 0};
-    enum hw_status status = hw_segment_find(segment, offset, position, error);
-
-    return status == HW_OK && *position < segment->size_bytes
-               ? hw_segment_header_at(segment, &window, *position, batch, error)
-               : status;
 }
 
 /* A position at or behind the end of all batches that start below `bound`, not far behind. */
@@ -421,42 +394,6 @@ enum hw_status hw_segment_find_before(struct hw_segment *segment, hw_offset_t st
             break;
         }
         *position += (int64_t)hw_batch_size_bytes(&batch);
-    }
-    return status;
-}
-
-enum hw_status hw_segment_find_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
-                                         hw_offset_t from, int64_t *position,
-                                         struct hw_error *error)
-{
-    enum hw_status status = hw_segment_load_indexes(segment, error);
-    size_t count;
-
-    if (status != HW_OK) {
-        return status;
-    }
-    count = hw_index_count_up_to_key(&segment->times, timestamp);
-    if (count > 0) {
-        hw_offset_t offset = segment->base_offset + hw_index_get(&segment->times, count - 1).value;
-
-        from = HW_MAX(offset, from);
-    }
-    return hw_segment_find(segment, from, position, error);
-}
-
-enum hw_status hw_segment_next_with_timestamp(struct hw_segment *segment, hw_time_ms_t timestamp,
-                                              struct hw_batch *batch, int64_t *position,
-                                              struct hw_error *error)
-{
-    struct hw_segment_window window = {.size = 0};
-    enum hw_status status = HW_OK;
-
-    while (*position < segment->size_bytes) {
-        status = hw_segment_header_at(segment, &window, *position, batch, error);
-        if (status != HW_OK || batch->max_timestamp >= timestamp) {
-            break;
-        }
-        *position += (int64_t)hw_batch_size_bytes(batch);
     }
     return status;
 }

@@ -1,12 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking all of a segment, and making its indexes from what was found. */
-#include "core/log/segment_internal.h"
+/* Reading bytes of a segment, walking all of it, and making its indexes from what was found. */
+#include "core/log/segment.h"
 
+#include "core/base/assert.h"
 #include "core/record/legacy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum hw_status hw_segment_read_bytes(struct hw_segment *segment, int64_t position, size_t size,
+                                     struct hw_buffer *out, struct hw_error *error)
+{
+    size_t got;
+    enum hw_status status;
+
+    HW_ASSERT(position >= 0);
+    HW_ASSERT(position + (int64_t)size <= segment->size_bytes);
+
+    status = hw_buffer_reserve(out, size, error);
+    if (status == HW_OK && size > 0) {
+        status =
+            hw_file_read_at(segment->file, position, out->bytes + out->size, size, &got, error);
+        if (status == HW_OK && got < size) {
+            status = hw_error_set(error, HW_IO,
+                                  "%s/%020" PRId64 ".log: only %" PRId64 " of %" PRId64
+                                  " bytes are there",
+                                  segment->owner->directory, segment->base_offset,
+                                  position + (int64_t)got, segment->size_bytes);
+        }
+    }
+    if (status == HW_OK) {
+        out->size += size;
+    }
+    return status;
+}
 
 /* Bytes read at a time. A batch that is larger is read as a whole. */
 enum { CHUNK_SIZE = 1024 * 1024 };
@@ -156,71 +184,74 @@ enum hw_status hw_segment_walk(struct hw_segment *segment, hw_segment_visit *vis
     return walk_run(&walk, error);
 }
 
+void hw_segment_forget_batches(struct hw_segment *segment)
+{
+    const struct hw_segment_owner *owner = segment->owner;
+
+    hw_index_init(&segment->offsets, HW_INDEX_OFFSET, owner->allocator, owner->store,
+                  owner->directory, segment->base_offset);
+    hw_index_init(&segment->times, HW_INDEX_TIME, owner->allocator, owner->store, owner->directory,
+                  segment->base_offset);
+    segment->rolling_timestamp = HW_TIMESTAMP_NONE;
+    segment->max_timestamp = HW_TIMESTAMP_NONE;
+    segment->max_timestamp_offset = segment->base_offset;
+}
+
+void hw_segment_add_time_entry(struct hw_segment *segment)
+{
+    hw_time_ms_t latest = segment->times.count == 0 ? HW_TIMESTAMP_NONE : segment->times.last.key;
+    int64_t floor = segment->times.count == 0 ? 0 : segment->times.last.value;
+
+    if (segment->max_timestamp > latest &&
+        segment->max_timestamp_offset - segment->base_offset >= floor) {
+        hw_index_add(&segment->times,
+                     (struct hw_index_entry){
+                         .key = segment->max_timestamp,
+                         .value = (int32_t)(segment->max_timestamp_offset - segment->base_offset)});
+    }
+}
+
+void hw_segment_add_entries(struct hw_segment *segment, hw_offset_t last_offset, int64_t position)
+{
+    hw_index_add(&segment->offsets,
+                 (struct hw_index_entry){.key = last_offset - segment->base_offset,
+                                         .value = (int32_t)position});
+    hw_segment_add_time_entry(segment);
+}
+
+enum hw_status hw_segment_reserve_entries(struct hw_segment *segment, size_t count,
+                                          struct hw_error *error)
+{
+    enum hw_status status = hw_index_reserve(&segment->offsets, count, error);
+
+    return status == HW_OK ? hw_index_reserve(&segment->times, count, error) : status;
+}
+
 /* Indexes in the making, by the rule of LogSegment.recover: one decision a batch. */
 struct index_builder {
-    const struct hw_segment *segment;
-    struct hw_index offsets;
-    struct hw_index times;
+    struct hw_segment made; /* As the segment, but indexes and timestamps are made anew. */
     int64_t last_position;
-    hw_time_ms_t first_timestamp;
-    hw_time_ms_t max_timestamp;
-    hw_offset_t max_timestamp_offset;
     hw_segment_visit *visit; /* Called for each batch too; may be NULL. */
     void *context;
 };
-
-static void builder_init(struct index_builder *builder, const struct hw_segment *segment)
-{
-    *builder = (struct index_builder){.segment = segment,
-                                      .first_timestamp = HW_TIMESTAMP_NONE,
-                                      .max_timestamp = HW_TIMESTAMP_NONE,
-                                      .max_timestamp_offset = segment->base_offset};
-    hw_index_init(&builder->offsets, segment->owner->allocator, HW_INDEX_OFFSET);
-    hw_index_init(&builder->times, segment->owner->allocator, HW_INDEX_TIME);
-}
-
-static enum hw_status builder_add_entries(struct index_builder *builder,
-                                          const struct hw_batch *batch, int64_t position,
-                                          struct hw_error *error)
-{
-    hw_offset_t base_offset = builder->segment->base_offset;
-    enum hw_status status = hw_index_reserve(&builder->offsets, 1, error);
-
-    if (status == HW_OK) {
-        status = hw_index_reserve(&builder->times, 1, error);
-    }
-    if (status != HW_OK) {
-        return status;
-    }
-    hw_index_add(&builder->offsets,
-                 (struct hw_index_entry){.key = hw_batch_last_offset(batch) - base_offset,
-                                         .value = (int32_t)position});
-    if (builder->max_timestamp >
-        (builder->times.count == 0 ? HW_TIMESTAMP_NONE : builder->times.last.key)) {
-        hw_index_add(&builder->times,
-                     (struct hw_index_entry){
-                         .key = builder->max_timestamp,
-                         .value = (int32_t)(builder->max_timestamp_offset - base_offset)});
-    }
-    builder->last_position = position;
-    return HW_OK;
-}
 
 static enum hw_status builder_visit(void *context, const struct hw_batch *batch, int64_t position,
                                     struct hw_error *error)
 {
     struct index_builder *builder = context;
+    struct hw_segment *made = &builder->made;
     enum hw_status status = HW_OK;
 
     if (position == 0) {
-        builder->first_timestamp = batch->max_timestamp;
+        made->rolling_timestamp = batch->max_timestamp;
     }
-    if (batch->max_timestamp > builder->max_timestamp) {
-        builder->max_timestamp = batch->max_timestamp;
-        builder->max_timestamp_offset = hw_batch_last_offset(batch);
-    }
-    if (position - builder->last_position > builder->segment->owner->config.index_interval_bytes) {
-        status = builder_add_entries(builder, batch, position, error);
+    hw_segment_note_timestamp(made, batch->max_timestamp, hw_batch_last_offset(batch));
+    if (position - builder->last_position > made->owner->config.index_interval_bytes) {
+        status = hw_segment_reserve_entries(made, 1, error);
+        if (status == HW_OK) {
+            hw_segment_add_entries(made, hw_batch_last_offset(batch), position);
+            builder->last_position = position;
+        }
     }
     return status == HW_OK && builder->visit != NULL
                ? builder->visit(builder->context, batch, position, error)
@@ -232,29 +263,22 @@ static enum hw_status walk_into_indexes(struct walk *walk, struct hw_segment *se
                                         hw_segment_visit *visit, void *context,
                                         struct hw_error *error)
 {
-    struct index_builder builder;
+    struct index_builder builder = {.made = *segment, .visit = visit, .context = context};
+    struct hw_segment before = *segment;
     enum hw_status status;
 
-    builder_init(&builder, segment);
-    builder.visit = visit;
-    builder.context = context;
+    hw_segment_forget_batches(&builder.made);
     walk->segment = segment;
     walk->visit = builder_visit;
     walk->context = &builder;
     status = walk_run(walk, error);
-    if (status != HW_OK) {
-        hw_index_release(&builder.offsets);
-        hw_index_release(&builder.times);
-        return status;
+    if (status == HW_OK) {
+        *segment = builder.made;
+        builder.made = before; /* What is to be released. */
     }
-    hw_index_release(&segment->offsets);
-    hw_index_release(&segment->times);
-    segment->offsets = builder.offsets;
-    segment->times = builder.times;
-    segment->rolling_timestamp = builder.first_timestamp;
-    segment->max_timestamp = builder.max_timestamp;
-    segment->max_timestamp_offset = builder.max_timestamp_offset;
-    return HW_OK;
+    hw_index_release(&builder.made.offsets);
+    hw_index_release(&builder.made.times);
+    return status;
 }
 
 enum hw_status hw_segment_rebuild_indexes(struct hw_segment *segment, struct hw_error *error)

@@ -35,7 +35,6 @@ struct diagram {
     struct hw_error *error;
 
     int picture;      /* Column where the picture begins: that of a [ at offset `first`. */
-    int cells_max;    /* Most cells that fit. */
     int log_end_size; /* Widths of the numbers on the right; 0: not shown. */
     int high_watermark_size;
     hw_offset_t first; /* Of the first cell. */
@@ -78,20 +77,14 @@ static void append(struct diagram *d, const char *text, size_t size)
 
 static const char *utf8_of(char c)
 {
-    switch (c) {
-    case '[':
-        return "├";
-    case ')':
-        return "┤";
-    case '.':
-        return "─";
-    case '|':
-        return "║";
-    case '^':
-        return "╨";
-    default:
-        return NULL;
+    static const char *const drawn[] = {"[├", ")┤", ".─", "|║", "^╨"};
+
+    for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
+        if (drawn[i][0] == c) {
+            return drawn[i] + 1;
+        }
     }
+    return NULL;
 }
 
 /* Add the line to the text, without the blanks at its end. */
@@ -196,34 +189,29 @@ static int64_t next_scale(int64_t scale)
     return leading == 2 ? scale / 2 * 5 : scale * 2;
 }
 
-static void measure_label(struct diagram *d, hw_broker_id_t id)
-{
-    char label[DIAGRAM_LABEL_SIZE];
-
-    d->picture = larger(d->picture, label_of(d, id, label) + 1);
-}
-
 static void measure(struct diagram *d)
 {
-    const struct hw_broker_list *replicas = &d->partition->record.replicas;
     hw_offset_t first = 0;
+    char label[DIAGRAM_LABEL_SIZE];
+    int cells_max; /* That fit. */
 
     measure_logs(d, &first);
-    for (int32_t i = 0; i < replicas->count; i++) {
-        measure_label(d, replicas->ids[i]);
-    }
-    for (int32_t i = 0; i < d->partition->replica_count; i++) {
-        measure_label(d, d->partition->brokers[i]);
+    for (size_t i = 0; i < d->cluster->broker_count; i++) {
+        hw_broker_id_t id = d->cluster->brokers[i]->id;
+
+        if (diagram_has(d->partition, id)) {
+            d->picture = larger(d->picture, label_of(d, id, label) + 1);
+        }
     }
     /* Beside the cells a [, the line of the high watermark, and a ) need a column. */
-    d->cells_max = DIAGRAM_WIDTH - d->picture - numbers_width(d) - 3;
-    if (d->cells_max < DIAGRAM_PICTURE_MIN) {
+    cells_max = DIAGRAM_WIDTH - d->picture - numbers_width(d) - 3;
+    if (cells_max < DIAGRAM_PICTURE_MIN) {
         d->high_watermark_size = 0;
-        d->cells_max = DIAGRAM_WIDTH - d->picture - numbers_width(d) - 3;
+        cells_max = DIAGRAM_WIDTH - d->picture - numbers_width(d) - 3;
     }
     d->scale = 1;
     d->first = first;
-    while ((d->end - d->first) / d->scale >= d->cells_max) {
+    while ((d->end - d->first) / d->scale >= cells_max) {
         d->scale = next_scale(d->scale);
         d->first = first - first % d->scale;
     }
@@ -481,10 +469,9 @@ enum hw_status hw_cluster_diagram(const struct hw_cluster *cluster, const char *
                                   struct hw_error *error)
 {
     struct diagram d = {.cluster = cluster, .is_utf8 = is_utf8, .text = text, .error = error};
-    struct hw_topic *t;
     struct hw_partition *p;
     const struct hw_replica *leader;
-    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &p, error);
 
     if (status != HW_OK) {
         return status;

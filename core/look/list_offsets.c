@@ -30,92 +30,68 @@ static hw_offset_t list_offsets_end(const struct hw_replica *leader, bool is_rea
     return is_read_committed ? hw_views_last_stable(leader, end) : end;
 }
 
-/* Timestamp and epoch of the record that was found, from its batch. */
-static enum hw_status list_offsets_describe(struct hw_cluster *cluster, const char *topic,
-                                            int64_t index, const struct hw_replica *leader,
-                                            struct hw_listed *listed, struct hw_error *error)
+/* Of the records in [first, end), control records too, the first one that has the largest timestamp. */
+static enum hw_status list_offsets_read(struct hw_cluster *cluster, const char *topic,
+                                        const struct hw_replica *leader, int64_t index,
+                                        hw_offset_t first, hw_offset_t end,
+                                        struct hw_listed *listed, struct hw_error *error)
 {
     struct hw_reader_options options = {.topic = topic,
                                         .partition = index,
                                         .replica = leader->broker,
                                         .mode = HW_READ_LOG,
-                                        .first = listed->offset,
-                                        .end = listed->offset + 1};
-    struct hw_reader *reader;
-    struct hw_row row;
-    bool found = false;
-    enum hw_status status = hw_reader_open(cluster, &options, &reader, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    status = hw_reader_next(reader, &row, &found, error);
-    if (status == HW_OK && found) {
-        listed->timestamp = row.record.timestamp;
-        listed->leader_epoch = row.leader_epoch;
-    }
-    hw_reader_close(reader);
-    return status;
-}
-
-/* R10.11: of the whole log, from its start, the first record that has the largest timestamp. */
-static enum hw_status list_offsets_max_timestamp(struct hw_cluster *cluster,
-                                                 const struct hw_replica *leader, const char *topic,
-                                                 int64_t index, hw_offset_t *offset,
-                                                 struct hw_error *error)
-{
-    struct hw_reader_options options = {.topic = topic,
-                                        .partition = index,
-                                        .replica = leader->broker,
-                                        .mode = HW_READ_LOG,
-                                        .first = hw_log_start(leader->log),
-                                        .end = INT64_MAX};
-    hw_time_ms_t largest = INT64_MIN;
+                                        .first = first,
+                                        .end = end};
     struct hw_reader *reader;
     struct hw_row row;
     bool found = true;
     enum hw_status status = hw_reader_open(cluster, &options, &reader, error);
 
-    *offset = HW_OFFSET_NONE;
-    if (status != HW_OK) {
-        return status;
-    }
     while (status == HW_OK && found) {
         status = hw_reader_next(reader, &row, &found, error);
-        if (status == HW_OK && found && row.record.timestamp > largest) {
-            largest = row.record.timestamp;
-            *offset = row.record.offset;
+        if (status == HW_OK && found &&
+            (listed->offset == HW_OFFSET_NONE || row.record.timestamp > listed->timestamp)) {
+            *listed = (struct hw_listed){.offset = row.record.offset,
+                                         .timestamp = row.record.timestamp,
+                                         .leader_epoch = row.leader_epoch};
         }
     }
     hw_reader_close(reader);
     return status;
 }
 
-/* A record by its time: it is told of where a consumer may fetch it, and is else not there, or not
- * yet (R10.10, R10.11, R3.13). */
+/* A record by its time, or of the whole log the first that has the largest one: it is told of where a
+ * consumer may fetch it, and is else not there, or not yet (R10.10, R10.11, R3.13). */
 static enum hw_status list_offsets_by_time(struct hw_cluster *cluster, const char *topic,
                                            const struct hw_partition *partition,
                                            const struct hw_replica *leader,
                                            const struct hw_list_request *request,
                                            struct hw_listed *listed, struct hw_error *error)
 {
-    hw_offset_t offset = HW_OFFSET_NONE;
+    struct hw_listed read = *listed;
+    hw_offset_t shown_end = list_offsets_end(leader, request->is_read_committed);
+    hw_offset_t first = hw_log_start(leader->log);
+    hw_offset_t end = INT64_MAX;
     hw_time_ms_t found;
-    enum hw_status status =
-        request->what == HW_LIST_TIMESTAMP
-            ? hw_log_offset_for_timestamp(leader->log, request->timestamp, hw_log_end(leader->log),
-                                          &offset, &found, error)
-            : list_offsets_max_timestamp(cluster, leader, topic, partition->number, &offset, error);
+    enum hw_status status = HW_OK;
 
+    if (request->what == HW_LIST_TIMESTAMP) {
+        status = hw_log_offset_for_timestamp(leader->log, request->timestamp,
+                                             hw_log_end(leader->log), true, &first, &found, error);
+        end = first == HW_OFFSET_NONE || first >= shown_end ? first : first + 1;
+    }
+    if (status == HW_OK && first != end) {
+        status =
+            list_offsets_read(cluster, topic, leader, partition->number, first, end, &read, error);
+    }
     if (status != HW_OK) {
         return status;
     }
-    if (offset == HW_OFFSET_NONE ||
-        offset >= list_offsets_end(leader, request->is_read_committed)) {
+    if (read.offset == HW_OFFSET_NONE || read.offset >= shown_end) {
         return list_offsets_check_window(partition, leader, error);
     }
-    listed->offset = offset;
-    return list_offsets_describe(cluster, topic, partition->number, leader, listed, error);
+    *listed = read;
+    return HW_OK;
 }
 
 /* R10.9: the epoch in which the log start lies. */
@@ -149,10 +125,9 @@ enum hw_status hw_cluster_list_offsets(struct hw_cluster *cluster, const char *t
                                        int64_t partition, const struct hw_list_request *request,
                                        struct hw_listed *listed, struct hw_error *error)
 {
-    struct hw_topic *t;
     struct hw_partition *p;
     struct hw_replica *leader;
-    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &p, error);
 
     *listed = (struct hw_listed){
         .offset = HW_OFFSET_NONE, .timestamp = HW_TIMESTAMP_NONE, .leader_epoch = HW_EPOCH_NONE};
@@ -184,11 +159,10 @@ enum hw_status hw_cluster_epoch_end_offset(struct hw_cluster *cluster, const cha
                                            hw_epoch_t *found_epoch, hw_offset_t *end_offset,
                                            struct hw_error *error)
 {
-    struct hw_topic *t;
     struct hw_partition *p;
     struct hw_replica *replica;
     struct hw_epoch_end end;
-    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &p, error);
 
     if (status == HW_OK) {
         status = client == NULL ? hw_cluster_find_replica(cluster, p, broker, &replica, error)

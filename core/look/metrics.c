@@ -56,8 +56,7 @@ static int64_t metric_under_replicated(const struct metric_place *at)
 /* How many members the ISR has above min.insync.replicas. */
 static int64_t metric_isr_spare(const struct metric_place *at)
 {
-    return at->replica->isr.count -
-           hw_replica_effective_min_isr(at->replica, at->partition->settings);
+    return at->replica->isr.count - hw_replica_effective_min_isr(at->replica);
 }
 
 static int64_t metric_under_min_isr(const struct metric_place *at)

@@ -85,18 +85,18 @@ static void brokers_say_constants(const struct metrics_walk *walk, hw_broker_id_
 static void brokers_say_errors(const struct metrics_walk *walk)
 {
     static const char *const kinds[HW_ANSWERED_KINDS] = {"Produce", "Fetch"};
-    enum hw_kafka_error error;
+    const struct hw_kafka_error_row *row;
 
-    for (size_t place = 0; hw_kafka_error_at(place, &error); place++) {
+    for (size_t place = 0; (row = hw_kafka_error_at(place)) != NULL; place++) {
         for (enum hw_answered kind = 0; kind < HW_ANSWERED_KINDS; kind++) {
             int64_t whole = 0;
             char name[160];
 
             (void)snprintf(name, sizeof name, METRIC_REQUEST("ErrorsPerSec,request=%s,error=%s"),
-                           kinds[kind], hw_kafka_error_name(error));
+                           kinds[kind], row->name);
             for (size_t b = 0; b < walk->cluster->broker_count; b++) {
                 struct hw_broker *broker = walk->cluster->brokers[b];
-                const int64_t *count = hw_answer_count(&broker->answers, kind, error);
+                const int64_t *count = hw_answer_count(&broker->answers, kind, row->error);
 
                 if (count != NULL && *count > 0 && broker->state == HW_BROKER_RUNNING) {
                     whole += *count;

@@ -40,10 +40,9 @@ enum hw_status hw_cluster_nearest_replica(struct hw_cluster *cluster, const char
                                           hw_broker_id_t *broker, struct hw_error *error)
 {
     const struct hw_remote_replica *best = NULL;
-    struct hw_topic *t;
     struct hw_partition *p;
     struct hw_replica *leader;
-    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &p, error);
 
     if (status == HW_OK) {
         status = hw_cluster_find_leader(cluster, p, &leader, error);

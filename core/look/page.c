@@ -54,11 +54,10 @@ enum hw_status hw_cluster_timeline(struct hw_cluster *cluster,
         hw_page_parts_gather(&parts, cluster, options->topic, options->partition, error);
 
     if (status == HW_OK && options->topic != NULL && parts.count == 0) {
-        struct hw_topic *topic;
         struct hw_partition *partition;
 
         status = hw_cluster_find_partition(cluster, options->topic, HW_MAX(options->partition, 0),
-                                           &topic, &partition, error);
+                                           &partition, error);
     }
     if (status == HW_OK) {
         status = page_write(cluster, options, &parts, text, error);

@@ -12,47 +12,31 @@
  * an event are left out where neither applies; `from` is the place among the events of the one
  * before it about the same message: what left, and now arrives.
  */
+#include "core/base/byte_map.h"
 #include "core/look/page.h"
-#include "core/look/page_text.h"
 #include "core/replication/journal.h"
 
 #include <string.h>
-
-/* Places of the hash table of messages: twice as many as there are events, or more. */
-enum { PAGE_MESSAGES = 4 * HW_JOURNAL_EVENTS_MAX };
-
-/* The last event about a part of a message. */
-struct page_message {
-    int64_t request;
-    int64_t part;
-    int64_t place; /* Among the events, from 1 on; 0: none. */
-};
 
 struct page_data {
     struct hw_cluster *cluster;
     const struct hw_page_options *options;
     const struct hw_page_parts *parts;
-    struct hw_page_texts kinds;
-    struct hw_page_texts texts;
+    struct hw_byte_map kinds; /* Texts that occur often, each kept once. */
+    struct hw_byte_map texts;
     struct hw_page_json json;
-    struct page_message *messages; /* A hash table; NULL until a message is met. */
+    struct hw_byte_map messages; /* Request and part, and of each */
+    int64_t *places;             /* where the last event about it is, among the events. */
+    size_t place_capacity;
 };
 
-static void page_data_numbers(struct page_data *data, const int64_t *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        hw_page_json_raw(&data->json, i == 0 ? "" : ",");
-        hw_page_json_number(&data->json, numbers[i]);
-    }
-}
-
-static void page_data_text_number(struct page_data *data, struct hw_page_texts *texts,
+static void page_data_text_number(struct page_data *data, struct hw_byte_map *texts,
                                   const char *text, int64_t *number)
 {
     size_t found = 0;
 
     if (data->json.status == HW_OK) {
-        data->json.status = hw_page_texts_number(texts, text, &found, data->json.error);
+        data->json.status = hw_byte_map_add(texts, text, strlen(text), &found, data->json.error);
     }
     *number = (int64_t)found;
 }
@@ -76,28 +60,26 @@ static bool page_data_part_of(const struct page_data *data, const struct hw_jour
 static int64_t page_data_from(struct page_data *data, const struct hw_journal_view *view,
                               int64_t part, int64_t place)
 {
-    size_t bytes = PAGE_MESSAGES * sizeof *data->messages;
-    size_t at;
+    const int64_t message[] = {view->event.request, part};
+    size_t known = data->messages.count;
+    size_t number = 0;
     int64_t from;
 
     if (view->event.request == 0 || data->json.status != HW_OK) {
         return -1;
     }
-    if (data->messages == NULL) {
-        data->messages = hw_alloc_zeroed(data->json.text->allocator, bytes);
+    data->json.status =
+        hw_byte_map_add(&data->messages, message, sizeof message, &number, data->json.error);
+    if (data->json.status == HW_OK) {
+        data->json.status = hw_array_reserve(data->json.text->allocator, (void **)&data->places,
+                                             &data->place_capacity, data->messages.count,
+                                             sizeof *data->places, data->json.error);
     }
-    if (data->messages == NULL) {
-        data->json.status = hw_error_no_memory(data->json.error, "messages of a page");
+    if (data->json.status != HW_OK) {
         return -1;
     }
-    at = (size_t)((uint64_t)(view->event.request * 31 + part) % PAGE_MESSAGES);
-    while (data->messages[at].place != 0 &&
-           (data->messages[at].request != view->event.request || data->messages[at].part != part)) {
-        at = (at + 1) % PAGE_MESSAGES;
-    }
-    from = data->messages[at].place - 1;
-    data->messages[at] =
-        (struct page_message){.request = view->event.request, .part = part, .place = place + 1};
+    from = number < known ? data->places[number] : -1;
+    data->places[number] = place;
     return from;
 }
 
@@ -124,15 +106,15 @@ static void page_data_events(struct page_data *data, int64_t *first_shown, int64
         page_data_text_number(data, &data->kinds, view.name, &kind);
         page_data_text_number(data, &data->texts, view.detail, &text);
         hw_page_json_raw(&data->json, seq == 0 ? "[" : ",\n[");
-        page_data_numbers(data,
-                          (const int64_t[]){view.event.seq - seq, view.event.time_ms - time_ms,
-                                            kind, part, view.event.broker, view.event.peer,
-                                            view.event.leader_epoch, view.event.offset,
-                                            view.event.end_offset, view.event.high_watermark, text,
-                                            from, view.event.producer_id},
-                          view.event.producer_id >= 0 ? 13
-                          : from >= 0                 ? 12
-                                                      : 11);
+        hw_page_json_numbers(&data->json,
+                             (const int64_t[]){view.event.seq - seq, view.event.time_ms - time_ms,
+                                               kind, part, view.event.broker, view.event.peer,
+                                               view.event.leader_epoch, view.event.offset,
+                                               view.event.end_offset, view.event.high_watermark,
+                                               text, from, view.event.producer_id},
+                             view.event.producer_id >= 0 ? 13
+                             : from >= 0                 ? 12
+                                                         : 11);
         hw_page_json_raw(&data->json, "]");
         seq = view.event.seq;
         time_ms = view.event.time_ms;
@@ -161,7 +143,8 @@ static void page_data_gaps(struct page_data *data)
         }
         if (view.event.seq != seq + kept) {
             hw_page_json_raw(&data->json, before);
-            page_data_numbers(data, (const int64_t[]){place, view.event.seq - seq - kept}, 2);
+            hw_page_json_numbers(&data->json, (const int64_t[]){place, view.event.seq - seq - kept},
+                                 2);
             before = "],[";
         }
         seq = view.event.seq;
@@ -172,14 +155,15 @@ static void page_data_gaps(struct page_data *data)
 }
 
 static void page_data_text_list(struct page_data *data, const char *name,
-                                const struct hw_page_texts *texts)
+                                const struct hw_byte_map *texts)
 {
     hw_page_json_raw(&data->json, name);
     for (size_t i = 0; i < texts->count; i++) {
-        const char *text = hw_page_texts_at(texts, i);
+        size_t size;
+        const uint8_t *text = hw_byte_map_key(texts, i, &size);
 
         hw_page_json_raw(&data->json, i == 0 ? "" : ",");
-        hw_page_json_string(&data->json, (const uint8_t *)text, strlen(text));
+        hw_page_json_string(&data->json, text, size);
     }
     hw_page_json_raw(&data->json, "]");
 }
@@ -214,7 +198,7 @@ static void page_data_epochs(struct page_data *data, const struct hw_replica_vie
     while (hw_cluster_next_epoch(data->cluster, &position, &view)) {
         if (view.broker == replica->broker) {
             hw_page_json_raw(&data->json, before);
-            page_data_numbers(data, (const int64_t[]){view.epoch, view.start_offset}, 2);
+            hw_page_json_numbers(&data->json, (const int64_t[]){view.epoch, view.start_offset}, 2);
             before = "],[";
         }
     }
@@ -237,10 +221,10 @@ static void page_data_final(struct page_data *data)
                 continue;
             }
             hw_page_json_raw(&data->json, before);
-            page_data_numbers(data,
-                              (const int64_t[]){(int64_t)i, view.broker, view.log_start,
-                                                view.log_end, view.high_watermark},
-                              5);
+            hw_page_json_numbers(&data->json,
+                                 (const int64_t[]){(int64_t)i, view.broker, view.log_start,
+                                                   view.log_end, view.high_watermark},
+                                 5);
             hw_page_json_raw(&data->json, ",[");
             page_data_epochs(data, &view);
             hw_page_json_raw(&data->json, "]");
@@ -272,10 +256,10 @@ static void page_data_lost(struct page_data *data)
                 break;
             }
             hw_page_json_raw(&data->json, rows++ == 0 ? "[" : ",\n[");
-            page_data_numbers(data,
-                              (const int64_t[]){(int64_t)part, offset, view.leader_epoch, view.acks,
-                                                view.is_acknowledged ? 1 : 0},
-                              5);
+            hw_page_json_numbers(&data->json,
+                                 (const int64_t[]){(int64_t)part, offset, view.leader_epoch,
+                                                   view.acks, view.is_acknowledged ? 1 : 0},
+                                 5);
             hw_page_json_raw(&data->json, ",");
             hw_page_json_string(&data->json, (const uint8_t *)view.by_event, strlen(view.by_event));
             hw_page_json_raw(&data->json, "]");
@@ -310,7 +294,7 @@ static void page_data_write(struct page_data *data, struct hw_buffer *events)
     hw_page_write_records(&data->json, data->cluster, data->options, data->parts);
     if (data->options->from_ms != INT64_MIN || data->options->to_ms != INT64_MAX) {
         hw_page_json_raw(&data->json, ",\n\"show\":[");
-        page_data_numbers(data, (const int64_t[]){first_shown, last_shown}, 2);
+        hw_page_json_numbers(&data->json, (const int64_t[]){first_shown, last_shown}, 2);
         hw_page_json_raw(&data->json, "]");
     }
     page_data_gaps(data);
@@ -328,12 +312,14 @@ enum hw_status hw_page_write_data(struct hw_cluster *cluster, const struct hw_pa
     struct hw_buffer events;
 
     hw_buffer_init(&events, text->allocator);
-    hw_page_texts_init(&data.kinds, text->allocator);
-    hw_page_texts_init(&data.texts, text->allocator);
+    hw_byte_map_init(&data.kinds, text->allocator);
+    hw_byte_map_init(&data.texts, text->allocator);
+    hw_byte_map_init(&data.messages, text->allocator);
     page_data_write(&data, &events);
-    hw_free(text->allocator, data.messages, PAGE_MESSAGES * sizeof *data.messages);
-    hw_page_texts_release(&data.texts);
-    hw_page_texts_release(&data.kinds);
+    hw_free(text->allocator, data.places, data.place_capacity * sizeof *data.places);
+    hw_byte_map_release(&data.messages);
+    hw_byte_map_release(&data.texts);
+    hw_byte_map_release(&data.kinds);
     hw_buffer_release(&events);
     return data.json.status;
 }

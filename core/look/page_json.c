@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/look/page_json.h"
+#include "core/look/page.h"
 
+#include "core/base/json.h"
 #include "core/base/utf8.h"
 
 #include <inttypes.h>
@@ -25,26 +26,21 @@ void hw_page_json_raw(struct hw_page_json *json, const char *text)
 
 void hw_page_json_number(struct hw_page_json *json, int64_t number)
 {
-    char digits[24];
-    char *end = digits + sizeof digits;
-    char *at = end;
     bool is_exact = number <= PAGE_JSON_INTEGER_MAX && number >= -PAGE_JSON_INTEGER_MAX;
-    uint64_t rest = number < 0 ? ~(uint64_t)number + 1 : (uint64_t)number;
 
-    if (!is_exact) {
-        *--at = '"';
+    hw_page_json_raw(json, is_exact ? "" : "\"");
+    if (json->status == HW_OK) {
+        json->status = hw_json_append_integer(json->text, number, json->error);
     }
-    do {
-        *--at = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (number < 0) {
-        *--at = '-';
+    hw_page_json_raw(json, is_exact ? "" : "\"");
+}
+
+void hw_page_json_numbers(struct hw_page_json *json, const int64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hw_page_json_raw(json, i == 0 ? "" : ",");
+        hw_page_json_number(json, numbers[i]);
     }
-    if (!is_exact) {
-        *--at = '"';
-    }
-    page_json_bytes(json, at, (size_t)(end - at));
 }
 
 /* The code point of a well-formed character. */
@@ -103,17 +99,6 @@ void hw_page_json_string(struct hw_page_json *json, const uint8_t *bytes, size_t
     hw_page_json_raw(json, "\"");
 }
 
-static void page_json_hex(struct hw_page_json *json, const uint8_t *bytes, size_t size)
-{
-    static const char digits[] = "0123456789ABCDEF";
-
-    for (size_t i = 0; i < size; i++) {
-        const char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
-
-        page_json_bytes(json, pair, sizeof pair);
-    }
-}
-
 void hw_page_json_value(struct hw_page_json *json, const uint8_t *bytes, int32_t size)
 {
     size_t shown = size < PAGE_JSON_VALUE_MAX ? (size_t)size : PAGE_JSON_VALUE_MAX;
@@ -123,9 +108,11 @@ void hw_page_json_value(struct hw_page_json *json, const uint8_t *bytes, int32_t
         return;
     }
     if (!hw_utf8_is_text(bytes, (size_t)size)) {
-        hw_page_json_raw(json, "{\"hex\":\"");
-        page_json_hex(json, bytes, shown);
-        hw_page_json_raw(json, "\",\"of\":");
+        hw_page_json_raw(json, "{\"hex\":");
+        if (json->status == HW_OK) {
+            json->status = hw_json_append_hex(json->text, bytes, shown, json->error);
+        }
+        hw_page_json_raw(json, ",\"of\":");
     } else if (shown == (size_t)size) {
         hw_page_json_string(json, bytes, shown);
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/look/page_parts.h"
+#include "core/look/page.h"
 
 #include "core/base/search.h"
 
@@ -54,14 +54,19 @@ static enum hw_status page_parts_have(struct hw_page_parts *parts, const char *t
     return status;
 }
 
-static void page_parts_add_lane(struct hw_page_part *part, hw_broker_id_t broker)
+bool hw_page_part_has(const struct hw_page_part *part, hw_broker_id_t broker)
 {
     for (int32_t i = 0; i < part->lane_count; i++) {
         if (part->lanes[i] == broker) {
-            return;
+            return true;
         }
     }
-    if (broker >= 0 && part->lane_count < HW_PAGE_LANES_MAX) {
+    return false;
+}
+
+static void page_parts_add_lane(struct hw_page_part *part, hw_broker_id_t broker)
+{
+    if (broker >= 0 && !hw_page_part_has(part, broker) && part->lane_count < HW_PAGE_LANES_MAX) {
         part->lanes[part->lane_count++] = broker;
     }
 }

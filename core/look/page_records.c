@@ -125,11 +125,8 @@ static void page_records_of_part(struct page_records *records, struct hw_page_js
         const struct page_record *record = &records->records[i];
 
         hw_page_json_raw(json, *is_first ? "[" : ",\n[");
-        hw_page_json_number(json, (int64_t)part);
-        hw_page_json_raw(json, ",");
-        hw_page_json_number(json, record->offset);
-        hw_page_json_raw(json, ",");
-        hw_page_json_number(json, record->leader_epoch);
+        hw_page_json_numbers(
+            json, (const int64_t[]){(int64_t)part, record->offset, record->leader_epoch}, 3);
         hw_page_json_raw(json, ",");
         if (json->status == HW_OK) {
             json->status = hw_buffer_append(json->text, records->text.bytes + record->start,
@@ -173,9 +170,7 @@ static void page_records_why(struct hw_page_json *json, struct hw_cluster *clust
             continue;
         }
         hw_page_json_raw(json, *is_first ? "[" : ",\n[");
-        hw_page_json_number(json, (int64_t)part);
-        hw_page_json_raw(json, ",");
-        hw_page_json_number(json, offset);
+        hw_page_json_numbers(json, (const int64_t[]){(int64_t)part, offset}, 2);
         hw_page_json_raw(json, ",");
         hw_page_json_string(json, why.bytes, why.size);
         hw_page_json_raw(json, "]");

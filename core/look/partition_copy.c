@@ -3,7 +3,7 @@
 
 #include "core/base/uuid.h"
 #include "core/format/checkpoint_scan.h"
-#include "core/inspect/partition_checkpoint.h"
+#include "core/inspect/kafka_directory.h"
 #include "core/inspect/segment_list.h"
 
 #include <stdio.h>
@@ -20,29 +20,26 @@ static void copy_note(struct hw_partition_copy *copy, const char *error)
 }
 
 /* What the checkpoint says; one that is missing or damaged says less, or nothing. */
-static enum hw_status copy_read_checkpoint(struct hw_partition_copy *copy,
-                                           const struct hw_allocator *allocator,
-                                           struct hw_store *store, struct hw_error *error)
+static enum hw_status copy_read_checkpoint(struct hw_partition_copy *copy, struct hw_error *error)
 {
     struct hw_checkpoint_scan scan;
     struct hw_checkpoint_row row;
     char path[HW_PATH_MAX];
-    bool changed;
     enum hw_status status =
         hw_path_join(path, copy->partition->path, "leader-epoch-checkpoint", error);
 
     if (status != HW_OK) {
         return status;
     }
-    hw_checkpoint_scan_init(&scan, allocator);
-    status = hw_checkpoint_scan_open(&scan, store, path, HW_CHECKPOINT_EPOCHS, error);
+    hw_checkpoint_scan_init(&scan, copy->partition->allocator);
+    status =
+        hw_checkpoint_scan_open(&scan, copy->partition->store, path, HW_CHECKPOINT_EPOCHS, error);
     if (status == HW_IO || status == HW_CORRUPT) {
         copy_note(copy, error->message);
     }
     while (status == HW_OK && hw_checkpoint_scan_next(&scan, &row)) {
         if (row.fault[0] == '\0') {
-            status = hw_epoch_cache_assign(&copy->outline.epochs, row.number, row.offset, &changed,
-                                           error);
+            status = hw_epoch_cache_assign(&copy->outline.epochs, row.number, row.offset, error);
         } else {
             char text[HW_ERROR_MESSAGE_SIZE_BYTES];
 
@@ -96,54 +93,50 @@ static enum hw_status copy_walk(struct hw_partition_copy *copy, struct copy_tail
                                 struct hw_partition_scan *scan,
                                 const struct hw_interrupt *interrupt, struct hw_error *error)
 {
-    const struct hw_segment_entry *entry = &hw_partition_scan_row(scan)->entry;
+    const struct hw_partition_row *row;
     bool more = true;
     enum hw_status status = HW_OK;
 
     for (int64_t i = 1; status == HW_OK && more; i++) {
         status = i % COPY_ASK_AFTER == 0 ? hw_interrupt_check(interrupt, error) : HW_OK;
         if (status == HW_OK) {
-            status = hw_partition_scan_next(scan, &more, error);
+            status = hw_partition_scan_next(scan, &row, error);
+            more = row != NULL;
         }
-        if (status == HW_OK && more && entry->fault == HW_FAULT_NONE) {
-            status = copy_take_batch(copy, tail, entry, &more, error);
+        if (status == HW_OK && more && row->entry.fault == HW_FAULT_NONE) {
+            status = copy_take_batch(copy, tail, &row->entry, &more, error);
         }
     }
     return status;
 }
 
 static enum hw_status copy_read_tail(struct hw_partition_copy *copy,
-                                     const struct hw_allocator *allocator, struct hw_store *store,
                                      const struct hw_interrupt *interrupt, struct hw_error *error)
 {
-    static const struct hw_partition_scan_options options = {.range = {.last_offset = INT64_MAX,
-                                                                       .timestamp_min = INT64_MIN,
-                                                                       .is_backwards = true,
-                                                                       .trusts_headers = true},
-                                                             .is_counting = true};
+    const struct hw_partition_scan_options options = {.range = {.bytes_read = &copy->bytes_read,
+                                                                .last_offset = INT64_MAX,
+                                                                .timestamp_min = INT64_MIN,
+                                                                .is_backwards = true,
+                                                                .trusts_headers = true},
+                                                      .is_counting = true};
     struct hw_partition_scan *scan = NULL;
     struct copy_tail tail = {.entries = NULL};
-    bool changed;
-    enum hw_status status =
-        hw_partition_scan_open(allocator, store, copy->partition, &options, &scan, error);
+    enum hw_status status = hw_partition_scan_open(copy->partition, &options, &scan, error);
 
     if (status == HW_OK) {
         status = copy_walk(copy, &tail, scan, interrupt, error);
-        copy->bytes_read = hw_partition_scan_bytes_read(scan);
     }
     for (size_t i = tail.count; status == HW_OK && i > 0; i--) {
         status = hw_epoch_cache_assign(&copy->outline.epochs, tail.entries[i - 1].epoch,
-                                       tail.entries[i - 1].start_offset, &changed, error);
+                                       tail.entries[i - 1].start_offset, error);
     }
-    hw_free(allocator, tail.entries, tail.capacity * sizeof *tail.entries);
+    hw_free(copy->partition->allocator, tail.entries, tail.capacity * sizeof *tail.entries);
     hw_partition_scan_close(scan);
     return status;
 }
 
 /* Where the log starts, and at least ends, by the names of its files and the checkpoint. */
-static enum hw_status copy_read_names(struct hw_partition_copy *copy,
-                                      const struct hw_allocator *allocator, struct hw_store *store,
-                                      struct hw_error *error)
+static enum hw_status copy_read_names(struct hw_partition_copy *copy, struct hw_error *error)
 {
     struct hw_partition_summary summary;
     struct hw_segment_paths paths;
@@ -155,20 +148,20 @@ static enum hw_status copy_read_names(struct hw_partition_copy *copy,
             status == HW_OK && paths.is_named ? paths.base_offset : 0;
         return status;
     }
-    status = hw_partition_summary_read(&summary, allocator, store, copy->partition, false, error);
+    status = hw_partition_summary_read(&summary, copy->partition, false, error);
     if (status == HW_OK) {
         copy->has_topic_id = summary.has_topic_id;
         copy->topic_id = summary.topic_id;
         copy->outline.start = HW_MAX(summary.log_start, 0);
         copy->outline.end = summary.last_base;
         copy_note(copy, summary.error);
-        status = copy_read_checkpoint(copy, allocator, store, error);
+        status = copy_read_checkpoint(copy, error);
     }
     return status;
 }
 
 enum hw_status hw_partition_copy_read(struct hw_partition_copy *copy,
-                                      const struct hw_allocator *allocator, struct hw_store *store,
+                                      const struct hw_allocator *allocator,
                                       const struct hw_kafka_partition *partition,
                                       const struct hw_interrupt *interrupt, struct hw_error *error)
 {
@@ -183,9 +176,9 @@ enum hw_status hw_partition_copy_read(struct hw_partition_copy *copy,
     if (partition->fault != NULL) {
         return hw_error_set(error, HW_IO, "%s", partition->fault);
     }
-    status = copy_read_names(copy, allocator, store, error);
+    status = copy_read_names(copy, error);
     if (status == HW_OK) {
-        status = copy_read_tail(copy, allocator, store, interrupt, error);
+        status = copy_read_tail(copy, interrupt, error);
     }
     outline->end = HW_MAX(outline->end, outline->start);
     /* As a broker loads them. */
@@ -193,9 +186,8 @@ enum hw_status hw_partition_copy_read(struct hw_partition_copy *copy,
     (void)hw_epoch_cache_truncate_from_start(&outline->epochs, outline->start);
     outline->high_watermark = outline->start;
     if (status == HW_OK && partition->file == NULL) {
-        status =
-            hw_partition_checkpoint(allocator, store, partition, "replication-offset-checkpoint",
-                                    outline->start, &outline->high_watermark, error);
+        status = hw_partition_checkpoint(partition, "replication-offset-checkpoint", false,
+                                         outline->start, &outline->high_watermark, error);
     }
     if (outline->high_watermark < outline->start) {
         outline->high_watermark = outline->start;
@@ -240,12 +232,11 @@ enum hw_status hw_partition_copy_cut(const struct hw_partition_copy *copy,
     hw_epoch_t own = hw_epoch_cache_latest_epoch(&copy->outline.epochs);
     hw_epoch_t epoch = hw_epoch_cache_latest_epoch(&leader->outline.epochs);
     struct hw_log_outline elected = leader->outline;
-    bool changed;
     enum hw_status status = hw_epoch_cache_copy(&elected.epochs, &leader->outline.epochs, error);
 
     epoch = HW_MAX(own, epoch);
     if (status == HW_OK && epoch < INT32_MAX) {
-        status = hw_epoch_cache_assign(&elected.epochs, epoch + 1, elected.end, &changed, error);
+        status = hw_epoch_cache_assign(&elected.epochs, epoch + 1, elected.end, error);
     }
     if (status == HW_OK) {
         *offset = variant->cut(&copy->outline, &elected);

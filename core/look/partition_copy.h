@@ -30,7 +30,7 @@ struct hw_partition_copy {
  * Errors: HW_NO_MEMORY, HW_INTERRUPTED; HW_IO, HW_NOT_FOUND where it cannot be read.
  */
 enum hw_status hw_partition_copy_read(struct hw_partition_copy *copy,
-                                      const struct hw_allocator *allocator, struct hw_store *store,
+                                      const struct hw_allocator *allocator,
                                       const struct hw_kafka_partition *partition,
                                       const struct hw_interrupt *interrupt, struct hw_error *error);
 void hw_partition_copy_release(struct hw_partition_copy *copy);

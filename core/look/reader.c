@@ -57,10 +57,10 @@ enum hw_status hw_reader_reopen(struct hw_reader *reader, struct hw_cluster *clu
         return status;
     }
     reader->cluster = cluster;
-    reader->topic_id = place.topic->id;
+    reader->topic_id = place.partition->topic->id;
     reader->options = *options;
     reader->options.topic = reader->topic;
-    memcpy(reader->topic, place.topic->name, sizeof reader->topic);
+    memcpy(reader->topic, place.partition->topic->name, sizeof reader->topic);
     reader->log_start = hw_log_start(place.replica->log);
     reader->high_watermark = place.high_watermark;
     reader->last_stable = place.last_stable;
@@ -183,7 +183,8 @@ enum hw_status hw_reader_offset_for_timestamp(struct hw_cluster *cluster,
     if (status != HW_OK || first == end) {
         return status;
     }
-    status = hw_log_first_not_older(place.replica->log, timestamp, end, offset, &unused, error);
+    status = hw_log_offset_for_timestamp(place.replica->log, timestamp, end, false, offset, &unused,
+                                         error);
     /* Timestamps need not grow: one below the bounds says nothing of those within. */
     if (status == HW_OK && *offset != HW_OFFSET_NONE && *offset < first) {
         *offset = HW_OFFSET_NONE;

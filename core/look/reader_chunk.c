@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* How a reader gets at bytes: a few large reads, each batch checked once when it is entered. Few
- * rows come from the cluster's cache of batches. */
+/* How a reader gets at bytes: a few large reads, each batch checked once when it is entered, and of its
+ * records some read ahead. Few rows come from the cluster's cache of batches. */
 #include "core/base/uuid.h"
 #include "core/look/reader_internal.h"
-#include "core/record/compressed_batch.h"
+#include "core/record/codec.h"
 
 #include <inttypes.h>
 
 enum {
     READER_CHUNK_BYTES_MAX = 1024 * 1024,
     READER_CHUNK_GROWTH = 4,
+    READER_AHEAD_MAX = 64,
+    READER_AHEAD_GROWTH = 4,
     READER_LOOKUP_ROWS = 64,         /* So many offsets are looked up, more are scanned. */
     READER_LOOKUP_BYTES = 20 * 1024, /* Little more than a batch as INSERT makes them. */
     /* No producer makes batches that large; without a limit 1 MiB could unfold to 1 GiB. */
@@ -75,7 +77,7 @@ static enum hw_status reader_find_again(struct hw_reader *reader, struct hw_read
 {
     enum hw_status status = hw_reader_find(reader->cluster, &reader->options, place, error);
 
-    if (status == HW_OK && !hw_uuid_equal(&place->topic->id, &reader->topic_id)) {
+    if (status == HW_OK && !hw_uuid_equal(&place->partition->topic->id, &reader->topic_id)) {
         return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
                                "topic %s was deleted while it was read, and made anew",
                                reader->topic);
@@ -165,6 +167,110 @@ static enum hw_status reader_refill(struct hw_reader *reader, const struct hw_re
     return status;
 }
 
+/* -------------------------------------------------------------------------------------- records */
+
+static enum hw_status out_of_order(const struct hw_reader *reader, const struct hw_record *record,
+                                   struct hw_error *error)
+{
+    return hw_error_corrupt(error,
+                            "%s-%" PRId64 ": a record in the batch [%" PRId64 ", %" PRId64
+                            "] has offset %" PRId64 ", the one before it %" PRId64,
+                            reader->topic, reader->options.partition, reader->batch.base_offset,
+                            hw_batch_last_offset(&reader->batch), record->offset, reader->previous);
+}
+
+static enum hw_status malformed(const struct hw_reader *reader, struct hw_error *error)
+{
+    struct hw_error inner = *error;
+
+    return hw_reader_corrupt(reader, inner.message, error);
+}
+
+/* The next record in the order of the batch. */
+static enum hw_status next_record(struct hw_reader *reader, struct hw_record *record, bool *found,
+                                  struct hw_error *error)
+{
+    do {
+        if (hw_record_iterator_next(&reader->iterator, record, found, error) != HW_OK) {
+            return malformed(reader, error);
+        }
+        if (!*found) {
+            return HW_OK;
+        }
+        if (record->offset <= reader->previous || record->offset > reader->last) {
+            return out_of_order(reader, record, error);
+        }
+        reader->previous = record->offset;
+    } while (record->offset < reader->low);
+    *found = record->offset < reader->high;
+    return HW_OK;
+}
+
+/*
+ * Read records behind those that were read ahead: several at once where they are as most are, any
+ * other one by itself. *found is false when there are no more.
+ */
+static enum hw_status read_ahead(struct hw_reader *reader, bool *found, struct hw_error *error)
+{
+    hw_offset_t below = reader->low - 1;
+    hw_offset_t after = HW_MAX(reader->previous, below);
+    size_t left = (size_t)reader->iterator.left;
+    size_t max = HW_MIN(left, reader->ahead);
+    enum hw_status status =
+        hw_array_reserve(reader->allocator, (void **)&reader->records, &reader->record_capacity,
+                         reader->record_count + max, sizeof *reader->records, error);
+    struct hw_record *records;
+    size_t count;
+
+    *found = false;
+    if (status != HW_OK) {
+        return status;
+    }
+    records = reader->records + reader->record_count;
+    count = hw_record_iterator_take(&reader->iterator, after, reader->high - 1, records, max);
+    if (count > 0) {
+        reader->previous = records[count - 1].offset;
+        *found = true;
+    } else {
+        status = next_record(reader, records, found, error);
+        count = status == HW_OK && *found ? 1 : 0;
+    }
+    reader->record_count += count;
+    if (reader->ahead < READER_AHEAD_MAX) {
+        reader->ahead *= READER_AHEAD_GROWTH;
+    }
+    return status;
+}
+
+/* Read all records of the batch that was entered ahead whose offsets are in [low, high). */
+static enum hw_status list_records(struct hw_reader *reader, struct hw_error *error)
+{
+    bool found = true;
+    enum hw_status status = HW_OK;
+
+    reader->record_next = reader->record_count = 0;
+    while (status == HW_OK && found) {
+        status = read_ahead(reader, &found, error);
+    }
+    return status;
+}
+
+enum hw_status hw_reader_read_record(struct hw_reader *reader, struct hw_record *record,
+                                     bool *found, struct hw_error *error)
+{
+    enum hw_status status;
+
+    if (reader->iterator.left <= 1) { /* As in a look-up: nothing could be read ahead. */
+        return next_record(reader, record, found, error);
+    }
+    reader->record_next = reader->record_count = 0;
+    status = read_ahead(reader, found, error);
+    if (status == HW_OK && *found) {
+        *record = reader->records[reader->record_next++];
+    }
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------ batches */
 
 static enum hw_status reader_check_crc(const struct hw_reader *reader, const uint8_t *bytes,
@@ -197,7 +303,7 @@ static enum hw_status reader_decode(struct hw_reader *reader, const uint8_t *byt
     reader->previous = reader->batch.base_offset - 1;
     reader->last = hw_batch_last_offset(&reader->batch);
     if (reader->options.descending) {
-        status = hw_reader_list_records(reader, error);
+        status = list_records(reader, error);
         reader->is_iterating = false;
     }
     return status;

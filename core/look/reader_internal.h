@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The inside of a reader, shared by reader.c (bounds), reader_rows.c (rows of a batch),
- * reader_chunk.c (bytes, batches), reader_ahead.c (records of a batch) and reader_place.c (where).
+ * reader_chunk.c (bytes, batches, their records) and reader_place.c (where).
  *
  *     log      ...[ batch ][ batch ][ batch ][ batch ]...
  *     chunk               [ batch ][ batch ]             read at once, forwards or backwards
@@ -18,7 +18,6 @@
 
 /* What a reader's options mean now. Pointers are the cluster's, good for this call only. */
 struct hw_reader_place {
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *replica;
     hw_offset_t high_watermark;
@@ -99,11 +98,8 @@ enum hw_status hw_reader_enter_first(struct hw_reader *reader, const struct hw_r
  */
 enum hw_status hw_reader_enter_next(struct hw_reader *reader, bool *more, struct hw_error *error);
 
-/* Read all records of the batch that was entered ahead whose offsets are in [low, high). Errors:
- * HW_CORRUPT, HW_NO_MEMORY. */
-enum hw_status hw_reader_list_records(struct hw_reader *reader, struct hw_error *error);
-
-/* The next record of a batch that is iterated over, when none is read ahead. Errors: the same. */
+/* The next record of a batch that is iterated over, when none is read ahead. Errors: HW_CORRUPT,
+ * HW_NO_MEMORY. */
 enum hw_status hw_reader_read_record(struct hw_reader *reader, struct hw_record *record,
                                      bool *found, struct hw_error *error);
 

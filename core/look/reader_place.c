@@ -15,7 +15,7 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
     /* Who looks at a broker's log does not ask the broker, which may stand still. */
     bool is_look = options->mode == HW_READ_LOG && client.has_broker && !options->has_client_epoch;
     enum hw_status status = hw_cluster_find_partition(cluster, options->topic, options->partition,
-                                                      &place->topic, &place->partition, error);
+                                                      &place->partition, error);
 
     if (status == HW_OK) {
         status = is_look ? hw_cluster_find_replica(cluster, place->partition, client.broker,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/look/rehearsal.h"
 
-#include "core/format/partition_metadata.h"
+#include "core/format/identity_files.h"
 #include "core/format/segment_name.h"
-#include "core/inspect/partition_checkpoint.h"
+#include "core/inspect/kafka_directory.h"
 #include "core/inspect/segment_file.h"
 #include "core/io/overlay_store.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* One start in progress. */
 struct play {
@@ -39,8 +38,7 @@ static enum hw_status play_count_from(struct play *play, struct hw_segment_file 
     bool found = true;
     enum hw_status status = HW_OK;
 
-    hw_segment_file_move(file, position, hw_segment_file_size_bytes(file),
-                         hw_segment_file_base_offset(file));
+    hw_segment_file_move(file, position, file->size_bytes, file->base_offset);
     while (status == HW_OK && found) {
         status = hw_log_watch_ask(&play->watch, &entries, error);
         if (status == HW_OK) {
@@ -58,7 +56,7 @@ static enum hw_status play_count_from(struct play *play, struct hw_segment_file 
 static enum hw_status play_count(struct play *play, const char *name, int64_t size,
                                  int64_t *records, struct hw_error *error)
 {
-    struct hw_segment_file *file = NULL;
+    struct hw_segment_file file;
     hw_offset_t base_offset;
     char path[HW_PATH_MAX];
     enum hw_status status = hw_path_join(path, play->partition->path, name, error);
@@ -67,13 +65,12 @@ static enum hw_status play_count(struct play *play, const char *name, int64_t si
     if (status != HW_OK || size == 0 || !hw_segment_name_parse(name, ".log", &base_offset)) {
         return status;
     }
-    status = hw_segment_file_open(play->rehearsal->allocator, play->store, path, true, base_offset,
-                                  &file, error);
+    status = hw_segment_file_open(&file, play->rehearsal->allocator, play->store, path, true,
+                                  base_offset, HW_OFFSET_NONE, error);
     if (status == HW_OK) {
-        status =
-            play_count_from(play, file, hw_segment_file_size_bytes(file) - size, records, error);
+        status = play_count_from(play, &file, file.size_bytes - size, records, error);
     }
-    hw_segment_file_close(file);
+    hw_segment_file_close(&file);
     return status;
 }
 
@@ -122,8 +119,12 @@ static const char directory_fails[] = "refused: the log directory fails";
 static enum hw_status play_checkpoint(struct play *play, const char *name, hw_offset_t *offset,
                                       struct hw_error *error)
 {
-    enum hw_status status = hw_partition_checkpoint_strictly(
-        play->rehearsal->allocator, play->store, play->partition, name, 0, offset, error);
+    struct hw_kafka_partition partition = *play->partition;
+    enum hw_status status;
+
+    partition.allocator = play->rehearsal->allocator;
+    partition.store = play->store;
+    status = hw_partition_checkpoint(&partition, name, true, 0, offset, error);
 
     if (status == HW_CORRUPT || status == HW_IO) {
         play_tell(play, name, error->message, directory_fails, 0);

@@ -63,21 +63,11 @@ static const char *sequence_arrow(hw_broker_id_t from, const char *arrow, hw_bro
     return who;
 }
 
-static bool sequence_has(const struct sequence *s, hw_broker_id_t broker)
-{
-    for (int32_t i = 0; i < s->part->lane_count; i++) {
-        if (s->part->lanes[i] == broker) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* "Note over B1: ", or over all lanes where the broker is none of them. */
 static const char *sequence_note(const struct sequence *s, hw_broker_id_t broker,
                                  char who[SEQUENCE_WHO_SIZE])
 {
-    if (sequence_has(s, broker)) {
+    if (hw_page_part_has(s->part, broker)) {
         (void)snprintf(who, SEQUENCE_WHO_SIZE, "Note over B%" PRId32 ": ", broker);
     } else {
         (void)snprintf(who, SEQUENCE_WHO_SIZE, "Note over B%" PRId32 ",B%" PRId32 ": ",
@@ -166,10 +156,10 @@ static void sequence_events(struct sequence *s, const struct hw_cluster *cluster
     struct hw_journal_view view;
 
     while (s->status == HW_OK && hw_cluster_next_event(cluster, &position, &view)) {
-        bool is_ours = view.topic == NULL
-                           ? sequence_has(s, view.event.broker) || sequence_has(s, view.event.peer)
-                           : strcmp(view.topic, s->part->topic) == 0 &&
-                                 view.event.partition == s->part->partition;
+        bool is_ours = view.topic == NULL ? hw_page_part_has(s->part, view.event.broker) ||
+                                                hw_page_part_has(s->part, view.event.peer)
+                                          : strcmp(view.topic, s->part->topic) == 0 &&
+                                                view.event.partition == s->part->partition;
 
         if (!is_ours || view.event.time_ms < options->from_ms ||
             view.event.time_ms > options->to_ms) {
@@ -192,10 +182,9 @@ enum hw_status hw_cluster_sequence_diagram(const struct hw_cluster *cluster,
 
     s.status = hw_page_parts_gather(&parts, cluster, options->topic, options->partition, error);
     if (s.status == HW_OK && parts.count == 0) {
-        struct hw_topic *topic;
         struct hw_partition *partition;
 
-        s.status = hw_cluster_find_partition(cluster, options->topic, options->partition, &topic,
+        s.status = hw_cluster_find_partition(cluster, options->topic, options->partition,
                                              &partition, error);
     }
     if (s.status == HW_OK) {

@@ -2,7 +2,11 @@
 /* The cluster as rows. Every walk goes topic, partition, replica, item, and steps over what is
  * gone. */
 #include "core/base/broker_list.h"
+#include "core/inspect/kafka_scan.h"
 #include "core/look/views_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 bool hw_cluster_next_broker(const struct hw_cluster *cluster, struct hw_position *position,
                             struct hw_broker_view *view)
@@ -132,8 +136,8 @@ bool hw_cluster_next_partition(const struct hw_cluster *cluster, struct hw_posit
         .last_stable = HW_OFFSET_NONE,
         .log_start = HW_OFFSET_NONE,
         .under_replicated = views_is_under_replicated(record),
-        .under_min_isr =
-            record->isr.count < hw_controller_effective_min_isr(record, partition->settings),
+        .under_min_isr = record->isr.count <
+                         hw_settings_effective_min_isr(partition->settings, record->replicas.count),
         .adding = record->adding,
         .removing = record->removing,
         .recovering = record->recovering,
@@ -216,6 +220,27 @@ static hw_broker_id_t views_smallest(const hw_broker_id_t *ids, int32_t count, s
         }
     }
     return found;
+}
+
+bool hw_views_failure(const struct hw_cluster *cluster, const struct hw_partition *partition,
+                      hw_broker_id_t id, char text[HW_VIEWS_FAILURE_SIZE])
+{
+    const struct hw_replica *replica = hw_partition_find(partition, id);
+    const struct hw_broker *broker = hw_cluster_broker(cluster, id);
+
+    if (replica != NULL && replica->role == HW_ROLE_FOLLOWER &&
+        replica->fetch.phase == HW_PHASE_FAILED) {
+        (void)snprintf(text, HW_VIEWS_FAILURE_SIZE,
+                       "has failed (%s): put that right, then rejoin() or restart(%" PRId32 ")",
+                       replica->failure, id);
+        return true;
+    }
+    if (replica == NULL && broker != NULL && broker->state == HW_BROKER_RUNNING &&
+        hw_broker_list_contains(&partition->record.replicas, id)) {
+        (void)snprintf(text, HW_VIEWS_FAILURE_SIZE, HW_COULD_NOT_OPEN(""), id);
+        return true;
+    }
+    return false;
 }
 
 bool hw_cluster_next_replica(const struct hw_cluster *cluster, struct hw_position *position,
@@ -433,4 +458,29 @@ bool hw_cluster_next_topic_config(const struct hw_cluster *cluster, const char *
         }
     }
     return false;
+}
+
+enum hw_status hw_cluster_scan_batches(struct hw_cluster *cluster, const char *topic,
+                                       int64_t partition, int64_t broker,
+                                       const struct hw_segment_range *range,
+                                       struct hw_kafka_scan **scan, struct hw_error *error)
+{
+    char path[HW_PATH_MAX];
+    char *name = path;
+    struct hw_name_list paths = {.names = &name, .count = 1};
+    struct hw_kafka_scan_options options = {.paths = &paths, .scan = {.range = *range}};
+    struct hw_partition *p;
+    struct hw_replica *replica;
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &p, error);
+
+    if (status == HW_OK) {
+        status = hw_cluster_find_replica(cluster, p, broker, &replica, error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    status = hw_path_format(path, error, "%s", hw_log_directory(replica->log));
+    return status == HW_OK
+               ? hw_kafka_scan_open(cluster->callers, cluster->store, &options, scan, error)
+               : status;
 }

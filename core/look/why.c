@@ -6,66 +6,37 @@
  */
 #include "core/base/broker_list.h"
 #include "core/base/uuid.h"
-#include "core/cluster/cluster_internal.h"
 #include "core/look/views_internal.h"
-#include "core/look/why_transactions.h"
+#include "core/look/why_internal.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-struct why {
-    struct hw_cluster *cluster;
-    struct hw_topic *topic;
-    struct hw_partition *partition;
-    struct hw_replica *leader;
-    hw_offset_t offset;
-    struct hw_buffer *text;
-    enum hw_status status; /* The first failure; nothing is said after it. */
-    struct hw_error *error;
-};
-
-static void say(struct why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct why *why, const char *format, ...)
-{
-    char text[HW_PARTITION_NAME_SIZE + HW_VIEWS_FAILURE_SIZE];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (why->status == HW_OK) {
-        why->status = hw_buffer_append(why->text, text, strlen(text), why->error);
-    }
-}
 
 /* ---------------------------------------------------------------- what others remember about it */
 
 /* What its producer was told, if that is known. */
 static void say_answer(struct why *why, hw_epoch_t epoch)
 {
-    int64_t id = why->topic->seen[why->partition->number].first_ack_id - 1;
+    int64_t id = why->partition->topic->seen[why->partition->number].first_ack_id - 1;
     const struct hw_ack *ack = hw_acks_after(&why->cluster->acks, id);
 
-    while (ack != NULL &&
-           (ack->partition != why->partition->number || ack->leader_epoch != epoch ||
-            ack->base_offset > why->offset || ack->last_offset < why->offset ||
-            ack->base_offset == HW_OFFSET_NONE || strcmp(ack->topic, why->topic->name) != 0)) {
+    while (ack != NULL && (ack->partition != why->partition->number || ack->leader_epoch != epoch ||
+                           ack->base_offset > why->offset || ack->last_offset < why->offset ||
+                           ack->base_offset == HW_OFFSET_NONE ||
+                           strcmp(ack->topic, why->partition->topic->name) != 0)) {
         ack = hw_acks_after(&why->cluster->acks, ack->id);
     }
     if (ack == NULL) {
         return;
     }
-    say(why, "; produced at t=%" PRId64 " with acks=%s", ack->time_ms,
-        ack->acks == 0 ? "0" : (ack->acks == 1 ? "1" : "all"));
+    hw_why_say(why, "; produced at t=%" PRId64 " with acks=%s", ack->time_ms,
+               ack->acks == 0 ? "0" : (ack->acks == 1 ? "1" : "all"));
     if (ack->is_pending) {
-        say(why, ", not answered yet");
+        hw_why_say(why, ", not answered yet");
     } else if (ack->acks != 0) {
-        say(why, ", %s at t=%" PRId64,
-            ack->error == HW_KAFKA_NONE ? "acknowledged" : hw_kafka_error_name(ack->error),
-            ack->resolved_ms);
+        hw_why_say(why, ", %s at t=%" PRId64,
+                   ack->error == HW_KAFKA_NONE ? "acknowledged" : hw_kafka_error_name(ack->error),
+                   ack->resolved_ms);
     }
 }
 
@@ -76,7 +47,7 @@ static const struct hw_loss *find_loss(const struct why *why)
     const struct hw_loss *loss;
 
     for (size_t i = 0; (loss = hw_losses_at(&why->cluster->losses, i)) != NULL; i++) {
-        if (hw_uuid_equal(&loss->topic_id, &why->topic->id) &&
+        if (hw_uuid_equal(&loss->topic_id, &why->partition->topic->id) &&
             loss->partition == why->partition->number && loss->first_offset <= why->offset &&
             why->offset < loss->end_offset) {
             last = loss;
@@ -87,10 +58,10 @@ static const struct hw_loss *find_loss(const struct why *why)
 
 static void say_loss(struct why *why, const struct hw_loss *loss)
 {
-    say(why, "lost at t=%" PRId64 " (%s): the log of broker %" PRId32 " did not have it",
-        loss->lost_ms, hw_loss_cause_name(loss->cause), loss->broker);
+    hw_why_say(why, "lost at t=%" PRId64 " (%s): the log of broker %" PRId32 " did not have it",
+               loss->lost_ms, hw_loss_cause_name(loss->cause), loss->broker);
     if (loss->back_ms != HW_TIME_NEVER) {
-        say(why, ", back since t=%" PRId64, loss->back_ms);
+        hw_why_say(why, ", back since t=%" PRId64, loss->back_ms);
     }
 }
 
@@ -154,12 +125,12 @@ static void say_visible(struct why *why, hw_epoch_t epoch)
 {
     struct why_history history = history_of(why, epoch);
 
-    say(why, "visible");
+    hw_why_say(why, "visible");
     if (history.shown_ms != HW_TIME_NEVER) {
-        say(why, " since t=%" PRId64 "%s", history.shown_ms,
-            history.has_produce ? "" : " or earlier");
+        hw_why_say(why, " since t=%" PRId64 "%s", history.shown_ms,
+                   history.has_produce ? "" : " or earlier");
     }
-    say(why, ", in leader epoch %" PRId32, epoch);
+    hw_why_say(why, ", in leader epoch %" PRId32, epoch);
 }
 
 /* Whether the leader's high watermark waits for this follower, which has to say that it has the
@@ -178,8 +149,8 @@ static void say_leaving(struct why *why, const struct hw_remote_replica *remote)
 {
     if (why->cluster->variant->has_controller &&
         hw_broker_list_contains(&why->leader->isr, remote->broker)) {
-        say(why, " and leaves the ISR at t=%" PRId64,
-            hw_cluster_leaves_isr_ms(why->cluster, why->partition, remote));
+        hw_why_say(why, " and leaves the ISR at t=%" PRId64,
+                   hw_cluster_leaves_isr_ms(why->cluster, why->partition, remote));
     }
 }
 
@@ -189,25 +160,25 @@ static void say_waiting(struct why *why, const struct hw_remote_replica *remote)
     const struct hw_broker *broker = hw_cluster_broker(why->cluster, remote->broker);
     char failure[HW_VIEWS_FAILURE_SIZE];
 
-    say(why, "broker %" PRId32 " ", remote->broker);
+    hw_why_say(why, "broker %" PRId32 " ", remote->broker);
     if (hw_views_failure(why->cluster, why->partition, remote->broker, failure)) {
-        say(why, "%s", failure);
+        hw_why_say(why, "%s", failure);
     } else if (replica == NULL) {
-        say(why, "is down");
+        hw_why_say(why, "is down");
         if (broker != NULL && broker->down_since_ms != HW_TIME_NEVER) {
-            say(why, " since t=%" PRId64, broker->down_since_ms);
+            hw_why_say(why, " since t=%" PRId64, broker->down_since_ms);
         }
         say_leaving(why, remote);
     } else if (!hw_links_connected(&why->cluster->links, why->leader->broker, remote->broker)) {
-        say(why, "is cut off from the leader");
+        hw_why_say(why, "is cut off from the leader");
         say_leaving(why, remote);
     } else if (hw_log_end(replica->log) > why->offset) {
-        say(why, "has it, but says so only with its next fetch");
+        hw_why_say(why, "has it, but says so only with its next fetch");
     } else if (remote->last_fetch_ms == HW_TIME_NEVER) {
-        say(why, "has not fetched in leader epoch %" PRId32, why->leader->leader_epoch);
+        hw_why_say(why, "has not fetched in leader epoch %" PRId32, why->leader->leader_epoch);
     } else {
-        say(why, "has not fetched since t=%" PRId64 ", its log ends at %" PRId64,
-            remote->last_fetch_ms, hw_log_end(replica->log));
+        hw_why_say(why, "has not fetched since t=%" PRId64 ", its log ends at %" PRId64,
+                   remote->last_fetch_ms, hw_log_end(replica->log));
     }
 }
 
@@ -230,26 +201,27 @@ static void say_above_high_watermark(struct why *why, hw_offset_t high_watermark
 {
     const struct hw_replica *leader = why->leader;
     const char *separator = ": ";
-    int32_t min_isr = hw_replica_effective_min_isr(leader, why->partition->settings);
+    int32_t min_isr = hw_replica_effective_min_isr(leader);
     char isr[HW_BROKER_LIST_TEXT_SIZE];
 
-    say(why, "above the high watermark %" PRId64, high_watermark);
+    hw_why_say(why, "above the high watermark %" PRId64, high_watermark);
     if (!why->cluster->variant->high_watermark_ignores_min_isr && leader->isr.count < min_isr) {
-        say(why, ": the ISR is %s and min.insync.replicas is %" PRId32,
-            hw_broker_list_format(&leader->isr, isr, sizeof isr), min_isr);
+        hw_why_say(why, ": the ISR is %s and min.insync.replicas is %" PRId32,
+                   hw_broker_list_format(&leader->isr, isr, sizeof isr), min_isr);
         separator = "; ";
     }
     for (int32_t i = 0; i < leader->remote_count; i++) {
         if (is_waited_for(why, &leader->remotes[i])) {
-            say(why, "%s", separator);
+            hw_why_say(why, "%s", separator);
             say_waiting(why, &leader->remotes[i]);
             separator = "; ";
         }
     }
     if (separator[0] == ':') {
-        say(why, has_fetcher(why) ? ": nothing holds it back, the next fetch moves it"
-                                  : ": nothing holds it back, but no follower can fetch: the next "
-                                    "produce moves it");
+        hw_why_say(why, has_fetcher(why)
+                            ? ": nothing holds it back, the next fetch moves it"
+                            : ": nothing holds it back, but no follower can fetch: the next "
+                              "produce moves it");
     }
 }
 
@@ -276,10 +248,10 @@ static void say_holders(struct why *why)
     char text[HW_BROKER_LIST_TEXT_SIZE];
 
     if (list.count == 1) {
-        say(why, "; broker %" PRId32 " still has a record there", list.ids[0]);
+        hw_why_say(why, "; broker %" PRId32 " still has a record there", list.ids[0]);
     } else if (list.count > 1) {
-        say(why, "; brokers %s still have a record there",
-            hw_broker_list_format(&list, text, sizeof text));
+        hw_why_say(why, "; brokers %s still have a record there",
+                   hw_broker_list_format(&list, text, sizeof text));
     }
 }
 
@@ -290,8 +262,8 @@ static void say_damaged(struct why *why)
     const char *what = strstr(why->error->message, ": ");
 
     why->status = HW_OK;
-    say(why, "damaged in the log of broker %" PRId32 ", which leads: %s", why->leader->broker,
-        what == NULL ? why->error->message : what + 2);
+    hw_why_say(why, "damaged in the log of broker %" PRId32 ", which leads: %s",
+               why->leader->broker, what == NULL ? why->error->message : what + 2);
     if (history.produced.seq > 0) {
         say_answer(why, history.produced.leader_epoch);
     }
@@ -301,7 +273,7 @@ static void say_damaged(struct why *why)
 /* What a reader of the whole log says about the record. */
 static void say_present(struct why *why)
 {
-    struct hw_reader_options options = {.topic = why->topic->name,
+    struct hw_reader_options options = {.topic = why->partition->topic->name,
                                         .partition = why->partition->number,
                                         .replica = why->leader->broker,
                                         .mode = HW_READ_LOG,
@@ -318,18 +290,18 @@ static void say_present(struct why *why)
     if (why->status == HW_CORRUPT) {
         say_damaged(why);
     } else if (why->status == HW_OK && !found) {
-        say(why, "no record has this number: those around it were compacted or are not whole");
+        hw_why_say(why,
+                   "no record has this number: those around it were compacted or are not whole");
     } else if (why->status == HW_OK && row.control != NULL) {
-        say(why, "a control record (%s) of producer %" PRId64 ": never a row", row.control,
-            row.producer_id);
+        hw_why_say(why, "a control record (%s) of producer %" PRId64 ": never a row", row.control,
+                   row.producer_id);
     } else if (why->status == HW_OK && strcmp(row.visibility, "visible") == 0) {
         say_visible(why, row.leader_epoch);
     } else if (why->status == HW_OK && strcmp(row.visibility, "above_hw") == 0) {
         say_above_high_watermark(
             why, why->cluster->variant->high_watermark(why->partition, why->leader));
     } else if (why->status == HW_OK) {
-        why->status = hw_why_not_committed(why->cluster, why->topic, why->partition, why->leader,
-                                           &row, why->text, why->error);
+        hw_why_say_not_committed(why, &row);
     }
     if (found && row.control == NULL) {
         say_answer(why, row.leader_epoch);
@@ -349,17 +321,19 @@ static void say_absent(struct why *why)
         say_loss(why, loss);
         say_answer(why, loss->leader_epoch);
     } else if (history.cut.seq > 0) {
-        say(why,
-            "truncated at t=%" PRId64 " in leader epoch %" PRId32 ": broker %" PRId32
-            " cut its log to %" PRId64,
-            history.cut.time_ms, history.cut.leader_epoch, history.cut.broker, history.cut.offset);
+        hw_why_say(why,
+                   "truncated at t=%" PRId64 " in leader epoch %" PRId32 ": broker %" PRId32
+                   " cut its log to %" PRId64,
+                   history.cut.time_ms, history.cut.leader_epoch, history.cut.broker,
+                   history.cut.offset);
     } else if (history.produced.seq > 0 || holders(why).count > 0) {
-        say(why, "not in the leader's log, which ends at %" PRId64, hw_log_end(why->leader->log));
+        hw_why_say(why, "not in the leader's log, which ends at %" PRId64,
+                   hw_log_end(why->leader->log));
         if (history.produced.seq > 0) {
             say_answer(why, history.produced.leader_epoch);
         }
     } else {
-        say(why, "never written: the log ends at %" PRId64, hw_log_end(why->leader->log));
+        hw_why_say(why, "never written: the log ends at %" PRId64, hw_log_end(why->leader->log));
     }
     say_holders(why);
 }
@@ -369,17 +343,17 @@ static void say_no_leader(struct why *why)
     char failure[HW_VIEWS_FAILURE_SIZE];
 
     if (why->partition->record.leader == HW_BROKER_ID_NONE) {
-        say(why, "not readable: %s has no leader", why->partition->name);
+        hw_why_say(why, "not readable: %s has no leader", why->partition->name);
     } else {
         bool has_failed =
             hw_views_failure(why->cluster, why->partition, why->partition->record.leader, failure);
 
-        say(why, "not readable: the leader of %s, broker %" PRId32 ", %s", why->partition->name,
-            why->partition->record.leader,
-            has_failed ? failure
-            : hw_partition_find(why->partition, why->partition->record.leader) == NULL
-                ? "is down"
-                : "has not been told that it leads");
+        hw_why_say(why, "not readable: the leader of %s, broker %" PRId32 ", %s",
+                   why->partition->name, why->partition->record.leader,
+                   has_failed ? failure
+                   : hw_partition_find(why->partition, why->partition->record.leader) == NULL
+                       ? "is down"
+                       : "has not been told that it leads");
     }
     say_holders(why);
 }
@@ -390,8 +364,7 @@ enum hw_status hw_cluster_why(struct hw_cluster *cluster, const char *topic, int
     struct why why = {.cluster = cluster, .offset = offset, .text = text, .error = error};
     const struct hw_loss *loss;
 
-    why.status =
-        hw_cluster_find_partition(cluster, topic, partition, &why.topic, &why.partition, error);
+    why.status = hw_cluster_find_partition(cluster, topic, partition, &why.partition, error);
     if (why.status == HW_OK && offset < 0) {
         return hw_error_set(error, HW_MISUSE, "offset %" PRId64 ", allowed are 0 and more", offset);
     }
@@ -405,13 +378,14 @@ enum hw_status hw_cluster_why(struct hw_cluster *cluster, const char *topic, int
         say_absent(&why);
         return why.status;
     } else if (offset < hw_log_start(why.leader->log)) {
-        say(&why, "deleted: the log starts at %" PRId64, hw_log_start(why.leader->log));
+        hw_why_say(&why, "deleted: the log starts at %" PRId64, hw_log_start(why.leader->log));
     } else {
         say_present(&why);
     }
     loss = find_loss(&why);
     if (loss != NULL) {
-        say(&why, loss->back_ms == HW_TIME_NEVER ? "; another record at this offset was " : "; ");
+        hw_why_say(&why,
+                   loss->back_ms == HW_TIME_NEVER ? "; another record at this offset was " : "; ");
         say_loss(&why, loss);
     }
     return why.status;

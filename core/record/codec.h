@@ -37,20 +37,13 @@ bool hw_codec_from_name(const char *name, enum hw_codec *codec);
 const char *hw_codec_library_version(enum hw_codec codec);
 
 /*
- * Levels of a codec, of the topic configs compression.<codec>.level:
- * gzip 1..9 or -1 (zlib's default), lz4 1..17, zstd -131072..22. The others have none: 0.
- */
-int hw_codec_level_default(enum hw_codec codec);
-bool hw_codec_level_is_valid(enum hw_codec codec, int level);
-
-/*
  * Append `size` plain bytes, compressed for a batch of magic 2, to `out`; with HW_CODEC_NONE as
- * they are. `level` must be valid for the codec.
+ * they are. The level is Kafka's default for the codec.
  *
- * Errors, which leave the size and bytes of `out`: HW_NO_MEMORY; HW_MISUSE if the level is not
- * valid or there are more than 2^31-1 bytes.
+ * Errors, which leave the size and bytes of `out`: HW_NO_MEMORY; HW_MISUSE if there are more than
+ * 2^31-1 bytes.
  */
-enum hw_status hw_codec_compress(enum hw_codec codec, int level, const uint8_t *plain, size_t size,
+enum hw_status hw_codec_compress(enum hw_codec codec, const uint8_t *plain, size_t size,
                                  struct hw_buffer *out, struct hw_error *error);
 
 /*
@@ -72,5 +65,48 @@ enum hw_status hw_codec_compress(enum hw_codec codec, int level, const uint8_t *
  */
 enum hw_status hw_codec_decompress(int codec_id, int magic, const uint8_t *bytes, size_t size,
                                    size_t size_max, struct hw_buffer *out, struct hw_error *error);
+
+/*
+ * Batches whose records are compressed: all of them together, as one stream behind the header. The
+ * header itself is never compressed, so that offsets, counts and the checksum can be had without
+ * the codec.
+ *
+ *     | header, attributes say 1..4 | compressed stream |      decompress
+ *                                   | record | record | ...   -> plain record area, in a buffer
+ *
+ * Source: DefaultRecordBatch.recordInputStream, MemoryRecordsBuilder.
+ */
+
+/*
+ * Append the plain record area of the whole batch at `bytes` to `records`; without a codec that is
+ * a copy. Errors as hw_codec_decompress(), with the batch's offset in front of the message.
+ */
+enum hw_status hw_batch_decompress(const uint8_t *bytes, const struct hw_batch *batch,
+                                   size_t size_max, struct hw_buffer *records,
+                                   struct hw_error *error);
+
+/*
+ * Start at the first record of the batch with any codec, or none. What has to be decompressed goes
+ * into `scratch`, in place of what it held; `bytes` and `scratch` must stay while the iterator is
+ * used. A batch without records is not decompressed. Errors as hw_batch_decompress().
+ */
+enum hw_status hw_record_iterator_open(struct hw_record_iterator *iterator, const uint8_t *bytes,
+                                       const struct hw_batch *batch, size_t size_max,
+                                       struct hw_buffer *scratch, struct hw_error *error);
+
+/*
+ * Append the same batch with its records in another codec, or in none, to `out`. All fields of the
+ * header stay but codec, length and checksum; a batch without records has no codec afterwards. This
+ * is what a leader does for compression.type. The records are not looked at: walk them before, if
+ * they come from outside.
+ *
+ * out  Another buffer than the one that `bytes` is in.
+ *
+ * Errors, which leave the size and bytes of `out`: those of hw_batch_decompress() and
+ * hw_codec_compress(); HW_REFUSED with MESSAGE_TOO_LARGE if the batch would pass 2^31-1 bytes.
+ */
+enum hw_status hw_batch_recompress(const uint8_t *bytes, const struct hw_batch *batch,
+                                   enum hw_codec codec, size_t size_max, struct hw_buffer *out,
+                                   struct hw_error *error);
 
 #endif /* HW_RECORD_CODEC_H */

@@ -12,21 +12,16 @@ enum {
     MEMBER_SIZE_MIN = 18 /* Header and trailer. */
 };
 
-const char *hw_gzip_version(void)
-{
-    return zlibVersion();
-}
-
-enum hw_status hw_gzip_compress(int level, const uint8_t *plain, size_t size, struct hw_buffer *out,
-                                struct hw_error *error)
+static enum hw_status codec_gzip_compress(const uint8_t *plain, size_t size, struct hw_buffer *out,
+                                          struct hw_error *error)
 {
     z_stream stream = {.next_in = plain, .avail_in = (uInt)size};
     enum hw_status status;
     size_t room;
     int result;
 
-    if (deflateInit2(&stream, level, Z_DEFLATED, WINDOW_BITS_GZIP, MEMORY_LEVEL_DEFAULT,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW_BITS_GZIP,
+                     MEMORY_LEVEL_DEFAULT, Z_DEFAULT_STRATEGY) != Z_OK) {
         return hw_error_no_memory(error, "gzip stream");
     }
     room = deflateBound(&stream, (uLong)size);
@@ -86,12 +81,13 @@ static bool has_member(const z_stream *stream)
            stream->next_in[1] == 0x8b && stream->next_in[2] == Z_DEFLATED;
 }
 
-enum hw_status hw_gzip_decompress(const uint8_t *bytes, size_t size, struct hw_codec_output *output,
-                                  struct hw_error *error)
+static enum hw_status codec_gzip_decompress(int magic, const uint8_t *bytes, size_t size,
+                                            struct hw_codec_output *output, struct hw_error *error)
 {
     z_stream stream = {.next_in = bytes, .avail_in = (uInt)size};
     enum hw_status status;
 
+    (void)magic;
     if (inflateInit2(&stream, WINDOW_BITS_GZIP) != Z_OK) {
         return hw_error_no_memory(error, "gzip stream");
     }
@@ -101,3 +97,6 @@ enum hw_status hw_gzip_decompress(const uint8_t *bytes, size_t size, struct hw_c
     inflateEnd(&stream);
     return status;
 }
+
+const struct hw_codec_library hw_codec_gzip = {zlibVersion, codec_gzip_compress,
+                                               codec_gzip_decompress};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What codec.c needs of each compression library, one file a library. Only codec.c, codec_output.c
- * and those files include this. Functions report as hw_codec_compress() and hw_codec_decompress() do, but may leave
- * some bytes behind in the buffer when they fail: codec.c takes them away.
+ * and those files include this.
  */
 #ifndef HW_RECORD_CODEC_LIBRARY_H
 #define HW_RECORD_CODEC_LIBRARY_H
@@ -32,31 +31,16 @@ enum hw_status hw_codec_too_large(const struct hw_codec_output *output, struct h
 /* HW_CORRUPT with the codec's name in front of `fault`. */
 enum hw_status hw_codec_corrupt(int codec_id, const char *fault, struct hw_error *error);
 
-/* Versions of the libraries. That of libsnappy is what the build knew ("unknown": nothing): C cannot
- * ask it. */
-const char *hw_gzip_version(void);
-const char *hw_snappy_version(void);
-const char *hw_lz4_version(void);
-const char *hw_zstd_version(void);
-
-enum hw_status hw_gzip_compress(int level, const uint8_t *plain, size_t size, struct hw_buffer *out,
-                                struct hw_error *error);
-enum hw_status hw_gzip_decompress(const uint8_t *bytes, size_t size, struct hw_codec_output *output,
-                                  struct hw_error *error);
-
-enum hw_status hw_snappy_compress(const uint8_t *plain, size_t size, struct hw_buffer *out,
-                                  struct hw_error *error);
-enum hw_status hw_snappy_decompress(const uint8_t *bytes, size_t size,
-                                    struct hw_codec_output *output, struct hw_error *error);
-
-enum hw_status hw_lz4_compress(int level, const uint8_t *plain, size_t size, struct hw_buffer *out,
+/* One library. Functions report as hw_codec_compress() and hw_codec_decompress() do, but may leave some
+ * bytes behind in the buffer when they fail: codec.c takes them away. */
+struct hw_codec_library {
+    const char *(*version)(void);
+    enum hw_status (*compress)(const uint8_t *plain, size_t size, struct hw_buffer *out,
                                struct hw_error *error);
-enum hw_status hw_lz4_decompress(int magic, const uint8_t *bytes, size_t size,
+    enum hw_status (*decompress)(int magic, const uint8_t *bytes, size_t size,
                                  struct hw_codec_output *output, struct hw_error *error);
+};
 
-enum hw_status hw_zstd_compress(int level, const uint8_t *plain, size_t size, struct hw_buffer *out,
-                                struct hw_error *error);
-enum hw_status hw_zstd_decompress(const uint8_t *bytes, size_t size, struct hw_codec_output *output,
-                                  struct hw_error *error);
+extern const struct hw_codec_library hw_codec_gzip, hw_codec_snappy, hw_codec_lz4, hw_codec_zstd;
 
 #endif /* HW_RECORD_CODEC_LIBRARY_H */

@@ -34,10 +34,7 @@ enum {
     AT_BD = 5,
     AT_HC = 6, /* Without content size. */
     HEADER_SIZE = 7,
-    CONTENT_SIZE_SIZE = 8,
-    LEVEL_FAST = 9, /* Kafka's default level is not high compression. */
-    LEVEL_HIGH_MIN = 3,
-    LEVEL_HIGH_MAX = 12
+    CONTENT_SIZE_SIZE = 8
 };
 
 static bool is_out_of_memory(LZ4F_errorCode_t result)
@@ -45,25 +42,16 @@ static bool is_out_of_memory(LZ4F_errorCode_t result)
     return strcmp(LZ4F_getErrorName(result), "ERROR_allocation_failed") == 0;
 }
 
-const char *hw_lz4_version(void)
+static enum hw_status codec_lz4_compress(const uint8_t *plain, size_t size, struct hw_buffer *out,
+                                         struct hw_error *error)
 {
-    return LZ4_versionString();
-}
-
-enum hw_status hw_lz4_compress(int level, const uint8_t *plain, size_t size, struct hw_buffer *out,
-                               struct hw_error *error)
-{
+    /* Level 0 is the fast compressor: Kafka's default is not high compression. */
     LZ4F_preferences_t preferences = {
         .frameInfo = {.blockSizeID = LZ4F_max64KB, .blockMode = LZ4F_blockIndependent}};
     size_t room;
     size_t written;
     enum hw_status status;
 
-    /* liblz4 takes 0 for its fast compressor and 3 to 12 for the other. */
-    preferences.compressionLevel = level == LEVEL_FAST      ? 0
-                                   : level < LEVEL_HIGH_MIN ? LEVEL_HIGH_MIN
-                                   : level > LEVEL_HIGH_MAX ? LEVEL_HIGH_MAX
-                                                            : level;
     room = LZ4F_compressFrameBound(size, &preferences);
     status = hw_buffer_reserve(out, room, error);
     if (status != HW_OK) {
@@ -194,8 +182,8 @@ static enum hw_status decompress_blocks(LZ4F_dctx *context, const uint8_t *at, s
     }
 }
 
-enum hw_status hw_lz4_decompress(int magic, const uint8_t *bytes, size_t size,
-                                 struct hw_codec_output *output, struct hw_error *error)
+static enum hw_status codec_lz4_decompress(int magic, const uint8_t *bytes, size_t size,
+                                           struct hw_codec_output *output, struct hw_error *error)
 {
     uint8_t header[HEADER_SIZE];
     size_t header_size = HEADER_SIZE;
@@ -219,3 +207,6 @@ enum hw_status hw_lz4_decompress(int magic, const uint8_t *bytes, size_t size,
     LZ4F_freeDecompressionContext(context);
     return status;
 }
+
+const struct hw_codec_library hw_codec_lz4 = {LZ4_versionString, codec_lz4_compress,
+                                              codec_lz4_decompress};

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #ifndef HW_SNAPPY_VERSION
-#define HW_SNAPPY_VERSION "unknown"
+#define HW_SNAPPY_VERSION "unknown" /* C cannot ask libsnappy. */
 #endif
 
 enum {
@@ -25,7 +25,7 @@ enum {
 
 static const uint8_t frame_magic[FRAME_MAGIC_SIZE] = {0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0};
 
-const char *hw_snappy_version(void)
+static const char *codec_snappy_version(void)
 {
     return HW_SNAPPY_VERSION;
 }
@@ -51,8 +51,8 @@ static enum hw_status compress_block(const uint8_t *plain, size_t size, struct h
     return HW_OK;
 }
 
-enum hw_status hw_snappy_compress(const uint8_t *plain, size_t size, struct hw_buffer *out,
-                                  struct hw_error *error)
+static enum hw_status codec_snappy_compress(const uint8_t *plain, size_t size,
+                                            struct hw_buffer *out, struct hw_error *error)
 {
     uint8_t header[FRAME_HEADER_SIZE];
     enum hw_status status;
@@ -108,13 +108,15 @@ static bool has_frame_magic(const uint8_t *bytes, size_t size)
     return size >= FRAME_HEADER_SIZE && memcmp(bytes, frame_magic, FRAME_MAGIC_SIZE) == 0;
 }
 
-enum hw_status hw_snappy_decompress(const uint8_t *bytes, size_t size,
-                                    struct hw_codec_output *output, struct hw_error *error)
+static enum hw_status codec_snappy_decompress(int magic, const uint8_t *bytes, size_t size,
+                                              struct hw_codec_output *output,
+                                              struct hw_error *error)
 {
     const uint8_t *end = bytes + size;
     const uint8_t *at = bytes;
     enum hw_status status = HW_OK;
 
+    (void)magic;
     /* librdkafka writes a block without a frame. The versions of the first header are not looked
      * at: some producers wrote them in little-endian order. */
     if (!has_frame_magic(bytes, size)) {
@@ -140,3 +142,6 @@ enum hw_status hw_snappy_decompress(const uint8_t *bytes, size_t size,
     }
     return status;
 }
+
+const struct hw_codec_library hw_codec_snappy = {codec_snappy_version, codec_snappy_compress,
+                                                 codec_snappy_decompress};

@@ -5,13 +5,10 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-const char *hw_zstd_version(void)
-{
-    return ZSTD_versionString();
-}
+enum { LEVEL_DEFAULT = 3 };
 
-enum hw_status hw_zstd_compress(int level, const uint8_t *plain, size_t size, struct hw_buffer *out,
-                                struct hw_error *error)
+static enum hw_status codec_zstd_compress(const uint8_t *plain, size_t size, struct hw_buffer *out,
+                                          struct hw_error *error)
 {
     size_t room = ZSTD_compressBound(size);
     enum hw_status status = hw_buffer_reserve(out, room, error);
@@ -25,7 +22,7 @@ enum hw_status hw_zstd_compress(int level, const uint8_t *plain, size_t size, st
     if (context == NULL) {
         return hw_error_no_memory(error, "zstd context");
     }
-    written = ZSTD_compressCCtx(context, out->bytes + out->size, room, plain, size, level);
+    written = ZSTD_compressCCtx(context, out->bytes + out->size, room, plain, size, LEVEL_DEFAULT);
     ZSTD_freeCCtx(context);
     if (ZSTD_isError(written)) {
         return hw_error_set(error, HW_NO_MEMORY, "zstd: compressing stopped with %s",
@@ -68,12 +65,16 @@ static enum hw_status decompress_frames(ZSTD_DCtx *context, const uint8_t *bytes
     }
 }
 
-enum hw_status hw_zstd_decompress(const uint8_t *bytes, size_t size, struct hw_codec_output *output,
-                                  struct hw_error *error)
+static enum hw_status codec_zstd_decompress(int magic, const uint8_t *bytes, size_t size,
+                                            struct hw_codec_output *output, struct hw_error *error)
 {
-    ZSTD_DCtx *context = ZSTD_createDCtx();
+    ZSTD_DCtx *context;
     enum hw_status status;
 
+    if (magic < 2) {
+        return hw_error_corrupt(error, "zstd: not allowed with magic %d", magic);
+    }
+    context = ZSTD_createDCtx();
     if (context == NULL) {
         return hw_error_no_memory(error, "zstd context");
     }
@@ -81,3 +82,6 @@ enum hw_status hw_zstd_decompress(const uint8_t *bytes, size_t size, struct hw_c
     ZSTD_freeDCtx(context);
     return status;
 }
+
+const struct hw_codec_library hw_codec_zstd = {ZSTD_versionString, codec_zstd_compress,
+                                               codec_zstd_decompress};

@@ -3,9 +3,9 @@
 
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
-#include "core/record/crc32.h"
 
 #include <inttypes.h>
+#include <zlib.h>
 
 /* Where the fields of an entry begin. */
 enum {
@@ -21,6 +21,11 @@ enum {
 static enum hw_status corrupt(hw_offset_t offset, const char *fault, struct hw_error *error)
 {
     return hw_error_corrupt(error, "the old message at offset %" PRId64 ": %s", offset, fault);
+}
+
+uint32_t hw_crc32_extend(uint32_t crc, const void *bytes, size_t size)
+{
+    return (uint32_t)crc32_z(crc, bytes, size);
 }
 
 bool hw_legacy_crc_ok(const uint8_t *bytes, const struct hw_batch *entry)

@@ -33,6 +33,9 @@ struct hw_legacy_message {
     int32_t value_size;
 };
 
+/* zlib's CRC-32 of what `crc` already covers followed by these bytes; 0 covers none. */
+uint32_t hw_crc32_extend(uint32_t crc, const void *bytes, size_t size);
+
 /* Whether the checksum of the entry at `bytes`, already parsed as HW_BATCH_LEGACY, is right. */
 bool hw_legacy_crc_ok(const uint8_t *bytes, const struct hw_batch *entry);
 

@@ -85,17 +85,11 @@ static inline bool take_varlong(struct cursor *cursor, int64_t *value)
 /* The same for a size, of which all that are negative are -1. */
 static inline bool take_size(struct cursor *cursor, int32_t *value)
 {
-    uint32_t zigzag;
-    size_t size;
-
-    if (take_short(cursor, &zigzag)) {
-        *value = (zigzag & 1) != 0 ? -1 : (int32_t)(zigzag >> 1);
-        return true;
+    if (!take_varint(cursor, value)) {
+        return false;
     }
-    size = hw_varint_get(cursor->at, cursor_left(cursor), value);
-    *value = size > 0 && *value >= 0 ? *value : -1;
-    cursor->at += size;
-    return size > 0;
+    *value = HW_MAX(*value, -1);
+    return true;
 }
 
 /* A size and that many bytes; every negative size is null. */

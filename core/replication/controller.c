@@ -4,21 +4,12 @@
 
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
-#include "core/replication/reassignment.h"
 
 #include <inttypes.h>
 
 void hw_controller_init(struct hw_controller *controller)
 {
     *controller = (struct hw_controller){.next_broker_epoch = 1, .candidate = HW_BROKER_ID_NONE};
-}
-
-static struct hw_registration *registration_of(struct hw_controller *controller, hw_broker_id_t id)
-{
-    struct hw_metadata *metadata = &controller->metadata;
-    const struct hw_registration *found = hw_metadata_find(metadata, id);
-
-    return found == NULL ? NULL : &metadata->registrations[found - metadata->registrations];
 }
 
 static struct hw_registration *registration_insert(struct hw_controller *controller,
@@ -35,39 +26,25 @@ static struct hw_registration *registration_insert(struct hw_controller *control
     return &metadata->registrations[at];
 }
 
+struct hw_registration *hw_controller_registration(struct hw_controller *controller,
+                                                   hw_broker_id_t id)
+{
+    struct hw_metadata *metadata = &controller->metadata;
+    const struct hw_registration *found = hw_metadata_find(metadata, id);
+
+    HW_ASSERT(found != NULL);
+    return &metadata->registrations[found - metadata->registrations];
+}
+
 hw_broker_epoch_t hw_controller_register(struct hw_controller *controller, hw_broker_id_t id)
 {
-    struct hw_registration *registration = registration_of(controller, id);
+    struct hw_registration *registration = hw_metadata_find(&controller->metadata, id) == NULL
+                                               ? registration_insert(controller, id)
+                                               : hw_controller_registration(controller, id);
 
     HW_ASSERT(id >= 0);
-    if (registration == NULL) {
-        registration = registration_insert(controller, id);
-    }
     *registration = (struct hw_registration){.id = id, .epoch = controller->next_broker_epoch++};
     return registration->epoch;
-}
-
-void hw_controller_set_fenced(struct hw_controller *controller, hw_broker_id_t id, bool fenced)
-{
-    struct hw_registration *registration = registration_of(controller, id);
-
-    HW_ASSERT(registration != NULL);
-    registration->fenced = fenced;
-}
-
-void hw_controller_set_in_controlled_shutdown(struct hw_controller *controller, hw_broker_id_t id,
-                                              bool shutting_down)
-{
-    struct hw_registration *registration = registration_of(controller, id);
-
-    HW_ASSERT(registration != NULL);
-    registration->in_controlled_shutdown = shutting_down;
-}
-
-int32_t hw_controller_effective_min_isr(const struct hw_partition_record *record,
-                                        const struct hw_settings *settings)
-{
-    return hw_settings_effective_min_isr(settings, record->replicas.count);
 }
 
 static struct hw_broker_list active_members(const struct hw_controller *controller,
@@ -91,7 +68,7 @@ static struct hw_partition_change change_of(const struct hw_controller *controll
     struct hw_partition_change change = hw_partition_change_of(record);
 
     change.acceptable = active_members(controller, &record->replicas);
-    change.effective_min_isr = hw_controller_effective_min_isr(record, settings);
+    change.effective_min_isr = hw_settings_effective_min_isr(settings, record->replicas.count);
     change.elr_enabled = controller->elr_enabled;
     if (settings->unclean_leader_election_enable) {
         change.election = HW_ELECTION_UNCLEAN;
@@ -244,7 +221,7 @@ bool hw_controller_alter_partition(const struct hw_controller *controller,
     }
     change.isr = request->isr;
     change.recovering = request->recovering;
-    changed = hw_partition_change_apply(&change, record, NULL);
+    changed = hw_partition_change_apply(&change, record);
     if (record->leader != request->sender) {
         response->error = HW_KAFKA_NEW_LEADER_ELECTED;
         return changed;
@@ -291,7 +268,7 @@ static bool broker_lost(struct hw_partition_change *change, hw_broker_id_t id,
 {
     (void)hw_broker_list_remove(&change->isr, id);
     (void)hw_broker_list_remove(&change->acceptable, id);
-    return hw_partition_change_apply(change, record, NULL);
+    return hw_partition_change_apply(change, record);
 }
 
 bool hw_controller_broker_fenced(const struct hw_controller *controller,
@@ -334,7 +311,7 @@ bool hw_controller_broker_unfenced(const struct hw_controller *controller,
         return false;
     }
     change_elect_as_asked(&change, controller, record);
-    return hw_partition_change_apply(&change, record, NULL);
+    return hw_partition_change_apply(&change, record);
 }
 
 bool hw_controller_broker_restarted_uncleanly(const struct hw_controller *controller,
@@ -442,13 +419,13 @@ enum hw_status hw_controller_promote(const struct hw_controller *controller,
     change.acceptable = (struct hw_broker_list){.count = 1, .ids = {id}};
     change.bump_leader_epoch = true;
     next = *record;
-    (void)hw_partition_change_apply(&change, &next, NULL);
+    (void)hw_partition_change_apply(&change, &next);
     if (next.leader != id) {
         /* An ISR that grew under the teaching model lets a move complete that takes `id` away: not
          * before its followers are in sync by today's rules. */
         change.isr = (struct hw_broker_list){.count = 1, .ids = {id}};
         next = *record;
-        (void)hw_partition_change_apply(&change, &next, NULL);
+        (void)hw_partition_change_apply(&change, &next);
     }
     HW_ASSERT(next.leader == id);
     *record = next;
@@ -464,7 +441,7 @@ bool hw_controller_remove_from_isr(const struct hw_controller *controller,
     HW_ASSERT(id != record->leader);
     change_elect_nobody(&change, record);
     (void)hw_broker_list_remove(&change.isr, id);
-    return hw_partition_change_apply(&change, record, NULL);
+    return hw_partition_change_apply(&change, record);
 }
 
 bool hw_controller_protocol_changed(const struct hw_controller *controller,
@@ -480,7 +457,7 @@ bool hw_controller_protocol_changed(const struct hw_controller *controller,
     }
     change.isr = *isr;
     change.unclean_restarts = hw_broker_list_minus(&record->isr, isr);
-    return hw_partition_change_apply(&change, record, NULL);
+    return hw_partition_change_apply(&change, record);
 }
 
 /* R6.20, R6.21; ReplicationControlManager.electLeader, maybeElectUncleanLeaders. */
@@ -499,7 +476,7 @@ enum hw_kafka_error hw_controller_elect(const struct hw_controller *controller,
     if (election != HW_ELECTION_ONLINE) {
         change.election = election;
     }
-    if (hw_partition_change_apply(&change, record, NULL)) {
+    if (hw_partition_change_apply(&change, record)) {
         return HW_KAFKA_NONE;
     }
     if (election == HW_ELECTION_PREFERRED) {
@@ -514,25 +491,21 @@ static enum hw_status reassignment_cancel(const struct hw_settings *settings,
                                           struct hw_partition_record *record,
                                           struct hw_error *error)
 {
-    struct hw_reassignment_revert revert;
+    bool is_unclean;
 
     if (record->adding.count == 0 && record->removing.count == 0) {
         return hw_error_refuse(error, HW_KAFKA_NO_REASSIGNMENT_IN_PROGRESS,
                                "no reassignment is running, there is nothing to cancel");
     }
-    revert = hw_reassignment_revert_of(record);
-    if (revert.unclean && !settings->unclean_leader_election_enable) {
+    is_unclean = hw_partition_change_cancel_move(change);
+    if (is_unclean && !settings->unclean_leader_election_enable) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_REPLICA_ASSIGNMENT,
                                "cancelling would need an unclean election of broker %" PRId32
                                ", and unclean.leader.election.enable is false",
-                               revert.isr.ids[0]);
+                               change->isr.ids[0]);
     }
-    change->replicas = revert.replicas;
-    change->isr = revert.isr;
-    change->adding = (struct hw_broker_list){.count = 0};
-    change->removing = (struct hw_broker_list){.count = 0};
-    (void)hw_partition_change_apply(change, record, NULL);
-    if (revert.unclean) {
+    (void)hw_partition_change_apply(change, record);
+    if (is_unclean) {
         record->unclean_epoch = record->leader_epoch;
     }
     return HW_OK;
@@ -544,7 +517,6 @@ enum hw_status hw_controller_reassign(const struct hw_controller *controller,
                                       struct hw_partition_record *record, struct hw_error *error)
 {
     struct hw_partition_change change = change_of(controller, settings, record);
-    struct hw_reassignment begun;
     enum hw_status status;
 
     if (!controller->auto_elect && record->leader == HW_BROKER_ID_NONE) {
@@ -557,17 +529,14 @@ enum hw_status hw_controller_reassign(const struct hw_controller *controller,
     if (status != HW_OK) {
         return status;
     }
-    if (!hw_reassignment_begin(&record->replicas, target, &begun)) {
+    if (!hw_partition_change_begin_move(&change, target)) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_REPLICA_ASSIGNMENT,
                                "the old and the new replicas together are more than %d brokers, "
                                "move the partition in two steps",
                                HW_REPLICAS_MAX);
     }
-    change.replicas = begun.replicas;
-    change.adding = begun.adding;
-    change.removing = begun.removing;
     /* An unclean election could choose a replica that has nothing yet. */
     change.election = HW_ELECTION_ONLINE;
-    (void)hw_partition_change_apply(&change, record, NULL);
+    (void)hw_partition_change_apply(&change, record);
     return HW_OK;
 }

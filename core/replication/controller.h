@@ -32,14 +32,10 @@ void hw_controller_init(struct hw_controller *controller);
  */
 hw_broker_epoch_t hw_controller_register(struct hw_controller *controller, hw_broker_id_t id);
 
-/* Change flags of a registered broker; the partition handlers below are called after it. */
-void hw_controller_set_fenced(struct hw_controller *controller, hw_broker_id_t id, bool fenced);
-void hw_controller_set_in_controlled_shutdown(struct hw_controller *controller, hw_broker_id_t id,
-                                              bool shutting_down);
-
-/* hw_settings_effective_min_isr(), by the record. */
-int32_t hw_controller_effective_min_isr(const struct hw_partition_record *record,
-                                        const struct hw_settings *settings);
+/* The registration of a broker, which has one, to change its flags; the partition handlers below are
+ * called after it. */
+struct hw_registration *hw_controller_registration(struct hw_controller *controller,
+                                                   hw_broker_id_t id);
 
 /*
  * The record of a new partition on `replicas`: ISR = those that are active, the first of them

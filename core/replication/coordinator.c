@@ -11,6 +11,20 @@
 /* From this epoch on an id gets no further one: the next producer has another id. */
 enum { EPOCH_EXHAUSTED = INT16_MAX - 1 };
 
+static const struct hw_transaction_rules rules_by_generation[] = {
+    {.raises_epoch_at_end = false}, /* KIP-98: all of them are of KIP-890. */
+    {.raises_epoch_at_end = true,
+     .pending_comes_first = true,
+     .leader_adds_partitions = true,
+     .fence_is_the_end = true,
+     .sequences_restart = true},
+};
+
+const struct hw_transaction_rules *hw_transaction_rules(int version)
+{
+    return &rules_by_generation[version >= 2];
+}
+
 static const char *const status_names[HW_TRANSACTION_STATUSES] = {
     [HW_TRANSACTION_EMPTY] = "Empty",
     [HW_TRANSACTION_ONGOING] = "Ongoing",
@@ -515,6 +529,21 @@ static enum hw_status coordinator_refuse_state(const struct hw_transaction_entry
                                     : "produce() something in a transaction first");
 }
 
+/* What both tables end with; `may_repeat`: the request may be one whose answer was lost. */
+static enum hw_status coordinator_end_decided(const struct hw_transaction_entry *entry,
+                                              bool commits, bool decides, bool may_repeat,
+                                              struct hw_error *error)
+{
+    if (decides || (may_repeat && entry->status == (commits ? HW_TRANSACTION_COMPLETE_COMMIT
+                                                            : HW_TRANSACTION_COMPLETE_ABORT))) {
+        return HW_OK;
+    }
+    return may_repeat && entry->status == (commits ? HW_TRANSACTION_PREPARE_COMMIT
+                                                   : HW_TRANSACTION_PREPARE_ABORT)
+               ? coordinator_refuse_concurrent(entry, error)
+               : coordinator_refuse_state(entry, commits, error);
+}
+
 /* The table of X5.2. */
 static enum hw_status coordinator_end_old(struct hw_transaction_entry *entry,
                                           struct hw_producer_identity producer, bool commits,
@@ -530,13 +559,7 @@ static enum hw_status coordinator_end_old(struct hw_transaction_entry *entry,
         return coordinator_refuse_concurrent(entry, error);
     }
     *decides = entry->status == HW_TRANSACTION_ONGOING;
-    if (*decides || entry->status == (commits ? HW_TRANSACTION_COMPLETE_COMMIT
-                                              : HW_TRANSACTION_COMPLETE_ABORT)) {
-        return HW_OK;
-    }
-    return entry->status == (commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT)
-               ? coordinator_refuse_concurrent(entry, error)
-               : coordinator_refuse_state(entry, commits, error);
+    return coordinator_end_decided(entry, commits, *decides, true, error);
 }
 
 /* The table of X5.3. */
@@ -560,14 +583,7 @@ static enum hw_status coordinator_end_new(struct hw_transaction_entry *entry,
     }
     /* An abort, of an empty transaction too (X5.4). */
     *decides = entry->status == HW_TRANSACTION_ONGOING || (is_now && !commits);
-    if (*decides || (is_retry && entry->status == (commits ? HW_TRANSACTION_COMPLETE_COMMIT
-                                                           : HW_TRANSACTION_COMPLETE_ABORT))) {
-        return HW_OK;
-    }
-    return is_retry && entry->status ==
-                           (commits ? HW_TRANSACTION_PREPARE_COMMIT : HW_TRANSACTION_PREPARE_ABORT)
-               ? coordinator_refuse_concurrent(entry, error)
-               : coordinator_refuse_state(entry, commits, error);
+    return coordinator_end_decided(entry, commits, *decides, is_retry, error);
 }
 
 enum hw_status hw_coordinator_end(struct hw_coordinator *coordinator, const char *transactional_id,

@@ -31,7 +31,7 @@ enum hw_status hw_exchange_deliver(struct hw_partition *partition, const struct 
         }
         return status;
     }
-    hw_replica_become_follower(replica, record, partition->variant->starts_truncating, &changed);
+    changed = hw_replica_become_follower(replica, record, partition->variant->starts_truncating);
     if (!changed || !partition->variant->truncates_when_told ||
         replica->leader == HW_BROKER_ID_NONE) {
         return HW_OK;
@@ -42,8 +42,8 @@ enum hw_status hw_exchange_deliver(struct hw_partition *partition, const struct 
 enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_step *step,
                                 struct hw_replica *replica, struct hw_error *error)
 {
-    if (!hw_links_connected(step->links, HW_CONTROLLER, replica->broker) ||
-        replica->partition_epoch == partition->record.partition_epoch) {
+    if (replica->partition_epoch == partition->record.partition_epoch ||
+        !hw_links_connected(step->links, HW_CONTROLLER, replica->broker)) {
         return HW_OK;
     }
     if (step->notices != NULL) {
@@ -64,19 +64,6 @@ enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct
     return status;
 }
 
-enum hw_status hw_exchange_tell_late(struct hw_partition *partition, const struct hw_step *step,
-                                     struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
-        if (partition->replicas[i]->partition_epoch < partition->record.partition_epoch) {
-            status = hw_exchange_tell(partition, step, partition->replicas[i], error);
-        }
-    }
-    return status;
-}
-
 enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struct hw_step *step,
                                      struct hw_replica *leader, struct hw_error *error)
 {
@@ -90,17 +77,16 @@ enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struc
         hw_replica_take_proposal(leader, 0, &request)) {
         changed = hw_controller_alter_partition(step->controller, partition->settings, &request,
                                                 &partition->record, &response);
-        (void)hw_replica_apply_proposal_answer(leader, step->now_ms, partition->settings, &request,
-                                               &response);
+        (void)hw_replica_apply_proposal_answer(leader, step->now_ms, &request, &response);
     }
     if (leader->role == HW_ROLE_LEADER) {
-        hw_waiting_check(leader, step->now_ms, partition->settings);
+        hw_waiting_check(leader, step->now_ms);
     }
     if (!changed) {
         return HW_OK;
     }
     partition->is_record_dirty = true;
-    return hw_exchange_tell_late(partition, step, error);
+    return hw_exchange_tell_all(partition, step, error);
 }
 
 /* ------------------------------------------------------------------- follower and leader */
@@ -119,6 +105,15 @@ struct hw_replica *hw_exchange_reach_leader(const struct hw_partition *partition
     return leader;
 }
 
+/* Is this follower left out of the next request, since it takes too fast? Not one that is known to
+ * be where the leader's high watermark is. Source: RemoteLeaderEndPoint.shouldFollowerThrottle
+ * (R8.7). */
+static bool exchange_is_throttled(const struct hw_replica *replica, hw_time_ms_t now_ms)
+{
+    return replica->throttles_as_follower && replica->quotas != NULL && replica->fetch.lag != 0 &&
+           hw_quota_is_exceeded(&replica->quotas->follower, now_ms);
+}
+
 enum hw_status hw_exchange_prepare(struct hw_partition *partition, const struct hw_step *step,
                                    struct hw_replica *follower, struct hw_fetch_request *request,
                                    bool *ready, struct hw_error *error)
@@ -132,11 +127,10 @@ enum hw_status hw_exchange_prepare(struct hw_partition *partition, const struct 
         status = partition->variant->truncate(partition, step, follower, error);
     }
     if (status == HW_OK) {
-        /* In this order: the first question begins the quota's first sample (R8.2, R8.7). */
-        *ready =
-            hw_replica_build_fetch(follower, own == NULL ? HW_BROKER_EPOCH_NONE : own->epoch,
-                                   partition->settings, partition->variant->sends_epochs, request);
-        if (*ready && hw_replica_is_fetch_throttled(follower, step->now_ms)) {
+        /* In this order: the first question begins the quota's first sample (R8.2). */
+        *ready = hw_replica_build_fetch(follower, own == NULL ? HW_BROKER_EPOCH_NONE : own->epoch,
+                                        partition->variant->sends_epochs, request);
+        if (*ready && exchange_is_throttled(follower, step->now_ms)) {
             hw_replica_note_throttled(follower, follower->leader, "as follower");
             *ready = false;
         }
@@ -153,11 +147,12 @@ static enum hw_status exchange_out_of_range(struct hw_partition *partition,
     hw_epoch_t epoch =
         partition->variant->sends_epochs ? follower->fetch.current_leader_epoch : HW_EPOCH_NONE;
 
+    follower->fetch.is_out_of_range = false;
     if (leader == NULL) {
-        hw_replica_fetch_failed(follower, step->now_ms, partition->settings);
+        hw_replica_fetch_failed(follower, step->now_ms);
         return HW_OK;
     }
-    return hw_replica_apply_out_of_range(follower, step->now_ms, partition->settings,
+    return hw_replica_apply_out_of_range(follower, step->now_ms,
                                          hw_replica_check_epoch(leader, epoch, true), epoch,
                                          hw_log_end(leader->log), hw_log_start(leader->log), error);
 }
@@ -210,22 +205,18 @@ enum hw_status hw_exchange_apply(struct hw_partition *partition, const struct hw
                                  const struct hw_fetch_response *response, int64_t *records,
                                  struct hw_error *error)
 {
-    bool out_of_range;
     enum hw_status status =
-        hw_replica_apply_fetch(follower, step->now_ms, partition->settings, request, response,
-                               records, &out_of_range, error);
+        hw_replica_apply_fetch(follower, step->now_ms, request, response, records, error);
 
-    return status == HW_OK && out_of_range ? exchange_out_of_range(partition, step, follower, error)
-                                           : status;
+    return status == HW_OK && follower->fetch.is_out_of_range
+               ? exchange_out_of_range(partition, step, follower, error)
+               : status;
 }
 
-/* Let the leader answer `request` in the way of `attempt`, and deliver the answer unless it waits.
- * *size, *records: bytes of batches in the answer, records that were appended. */
-static enum hw_status exchange_deliver(struct hw_partition *partition, const struct hw_step *step,
-                                       struct hw_replica *follower,
-                                       const struct hw_fetch_request *request,
-                                       enum hw_fetch_attempt attempt, int64_t *size_bytes,
-                                       int64_t *records, struct hw_error *error)
+enum hw_status hw_exchange_ask(struct hw_partition *partition, const struct hw_step *step,
+                               struct hw_replica *follower, const struct hw_fetch_request *request,
+                               enum hw_fetch_attempt attempt, int64_t *size_bytes, int64_t *records,
+                               struct hw_error *error)
 {
     struct hw_replica *leader = hw_exchange_reach_leader(partition, step, follower);
     struct hw_fetch_response response;
@@ -238,12 +229,11 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
     }
     follower->counters.fetcher_requests += attempt == HW_FETCH_RECEIVE ? 0 : 1;
     if (leader == NULL) {
-        hw_replica_fetch_failed(follower, step->now_ms, partition->settings);
+        hw_replica_fetch_failed(follower, step->now_ms);
         return HW_OK;
     }
     leader->counters.fetch_answers += attempt == HW_FETCH_RECEIVE ? 0 : 1;
-    status = hw_replica_answer_fetch(leader, step->now_ms, partition->settings, request, attempt,
-                                     &response, error);
+    status = hw_replica_answer_fetch(leader, step->now_ms, request, attempt, &response, error);
     if (status == HW_OK && attempt == HW_FETCH_RECEIVE) {
         follower->fetch.request = *request;
         follower->fetch.is_request_waiting = true;
@@ -263,131 +253,28 @@ static enum hw_status exchange_deliver(struct hw_partition *partition, const str
     return status;
 }
 
-enum hw_status hw_exchange_send(struct hw_partition *partition, const struct hw_step *step,
-                                struct hw_replica *follower, struct hw_error *error)
+enum hw_status hw_exchange_poll(struct hw_partition *partition, const struct hw_step *step,
+                                struct hw_replica *follower, enum hw_fetch_attempt attempt,
+                                int64_t *records, struct hw_error *error)
 {
     struct hw_fetch_request request;
     bool ready;
     int64_t size_bytes;
-    int64_t records = 0;
     enum hw_status status = hw_exchange_prepare(partition, step, follower, &request, &ready, error);
 
-    if (status == HW_OK && ready) {
-        status = exchange_deliver(partition, step, follower, &request, HW_FETCH_RECEIVE,
-                                  &size_bytes, &records, error);
-    }
-    return status;
-}
-
-enum hw_status hw_exchange_answer(struct hw_partition *partition, const struct hw_step *step,
-                                  struct hw_replica *follower,
-                                  const struct hw_fetch_request *request, int64_t *size_bytes,
-                                  int64_t *records, struct hw_error *error)
-{
-    return exchange_deliver(partition, step, follower, request, HW_FETCH_ANSWER, size_bytes,
-                            records, error);
+    return status == HW_OK && ready ? hw_exchange_ask(partition, step, follower, &request, attempt,
+                                                      &size_bytes, records, error)
+                                    : status;
 }
 
 enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw_step *step,
                                  struct hw_replica *follower, int64_t *records,
                                  struct hw_error *error)
 {
-    struct hw_fetch_request request;
-    bool ready = false;
-    int64_t size_bytes;
-    enum hw_status status = hw_exchange_tell_late(partition, step, error);
+    enum hw_status status = hw_exchange_tell_all(partition, step, error);
 
     *records = 0;
-    if (status == HW_OK) {
-        status = hw_exchange_prepare(partition, step, follower, &request, &ready, error);
-    }
-    if (status == HW_OK && ready) {
-        status = exchange_deliver(partition, step, follower, &request, HW_FETCH_AT_ONCE,
-                                  &size_bytes, records, error);
-    }
-    return status;
-}
-
-/* ------------------------------------------------------------------------- what users order */
-
-enum hw_status hw_exchange_refresh_isr(struct hw_partition *partition, const struct hw_step *step,
-                                       struct hw_error *error)
-{
-    enum hw_status status = hw_exchange_tell_late(partition, step, error);
-
-    /* Every replica that takes itself for the leader checks, a deposed one that has not heard of it
-     * too. */
-    for (int32_t i = 0; status == HW_OK && i < partition->replica_count; i++) {
-        struct hw_replica *leader = partition->replicas[i];
-
-        if (leader->role == HW_ROLE_LEADER) {
-            (void)hw_replica_maybe_shrink_isr(leader, step->now_ms, partition->settings);
-            status = hw_exchange_proposals(partition, step, leader, error);
-        }
-    }
-    return status;
-}
-
-hw_time_ms_t hw_exchange_next_isr_change(const struct hw_partition *partition)
-{
-    hw_time_ms_t earliest = INT64_MAX;
-
-    for (int32_t i = 0; i < partition->replica_count; i++) {
-        hw_time_ms_t due = hw_replica_next_shrink(partition->replicas[i], partition->settings);
-
-        earliest = HW_MIN(due, earliest);
-    }
-    return earliest;
-}
-
-enum hw_status hw_exchange_remove_from_isr(struct hw_partition *partition,
-                                           const struct hw_step *step, hw_broker_id_t id,
-                                           struct hw_error *error)
-{
-    if (!hw_controller_remove_from_isr(step->controller, partition->settings, id,
-                                       &partition->record)) {
-        return HW_OK;
-    }
-    partition->is_record_dirty = true;
-    return hw_exchange_tell_all(partition, step, error);
-}
-
-enum hw_status hw_exchange_promote(struct hw_partition *partition, const struct hw_step *step,
-                                   hw_broker_id_t id, bool unclean, struct hw_error *error)
-{
-    struct hw_broker_list dead = hw_partition_dead_brokers(partition);
-    enum hw_status status =
-        hw_controller_promote(step->controller, partition->settings, partition->name, id, &dead,
-                              unclean, &partition->record, error);
-
-    if (status != HW_OK) {
-        return status;
-    }
-    partition->is_record_dirty = true;
-    return hw_exchange_tell_all(partition, step, error);
-}
-
-enum hw_status hw_exchange_rejoin(struct hw_partition *partition, const struct hw_step *step,
-                                  struct hw_replica *follower, struct hw_error *error)
-{
-    enum hw_status status = hw_exchange_tell_late(partition, step, error);
-    int64_t records;
-    hw_offset_t before;
-    hw_epoch_t epoch;
-
-    /* Also one that had given up asks again. */
-    if (follower->fetch.phase == HW_PHASE_FAILED) {
-        hw_replica_start_fetching(follower, partition->variant->starts_truncating);
-    }
-    /* Fetch until an answer cuts nothing: each cut lowers the latest epoch, so this ends. */
-    do {
-        before = hw_log_end(follower->log);
-        epoch = hw_epoch_cache_latest_epoch(hw_log_epochs(follower->log));
-        if (status == HW_OK) {
-            status = hw_exchange_fetch(partition, step, follower, &records, error);
-        }
-    } while (status == HW_OK &&
-             (hw_log_end(follower->log) < before ||
-              hw_epoch_cache_latest_epoch(hw_log_epochs(follower->log)) < epoch));
-    return status;
+    return status == HW_OK
+               ? hw_exchange_poll(partition, step, follower, HW_FETCH_AT_ONCE, records, error)
+               : status;
 }

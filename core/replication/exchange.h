@@ -9,8 +9,9 @@
 
 #include "core/replication/variant.h"
 
-/* Deliver the record to every running broker that the controller reaches: they take their roles.
- * Where notices travel (step->notices), they leave now. */
+/* Deliver the record to every running broker that the controller reaches and that does not know it
+ * yet, also since a link was cut or telling it failed: they take their roles. Where notices travel
+ * (step->notices), they leave now. */
 enum hw_status hw_exchange_tell_all(struct hw_partition *partition, const struct hw_step *step,
                                     struct hw_error *error);
 enum hw_status hw_exchange_tell(struct hw_partition *partition, const struct hw_step *step,
@@ -23,10 +24,6 @@ enum hw_status hw_exchange_deliver(struct hw_partition *partition, const struct 
                                    const struct hw_partition_record *record,
                                    struct hw_error *error);
 
-/* Brokers that have missed a change, since a link was cut or telling them failed, get it now. */
-enum hw_status hw_exchange_tell_late(struct hw_partition *partition, const struct hw_step *step,
-                                     struct hw_error *error);
-
 /* Send the leader's ISR proposal, if it has one to send, and deliver the answer. */
 enum hw_status hw_exchange_proposals(struct hw_partition *partition, const struct hw_step *step,
                                      struct hw_replica *leader, struct hw_error *error);
@@ -38,17 +35,18 @@ struct hw_replica *hw_exchange_reach_leader(const struct hw_partition *partition
                                             const struct hw_replica *follower);
 
 /*
- * The two halves of a poll in a round: the follower sends its next request, which the leader
- * receives and keeps, if it is not delayed by throttling; and the leader answers a request that has
- * waited, as `request` has it now. *size_bytes: what the answer takes of the limits; what was
- * appended is added to *records. Errors: HW_NO_MEMORY, HW_IO.
+ * A message of a round, or of a poll as a whole: the leader answers `request` in the way of `attempt`,
+ * and its answer arrives; or it receives the request, and keeps it. *size_bytes: what the answer takes
+ * of the limits; what was appended is added to *records. hw_exchange_poll() sends the follower's next
+ * request, if it has one and is not delayed by throttling. Errors: HW_NO_MEMORY, HW_IO.
  */
-enum hw_status hw_exchange_send(struct hw_partition *partition, const struct hw_step *step,
-                                struct hw_replica *follower, struct hw_error *error);
-enum hw_status hw_exchange_answer(struct hw_partition *partition, const struct hw_step *step,
-                                  struct hw_replica *follower,
-                                  const struct hw_fetch_request *request, int64_t *size_bytes,
-                                  int64_t *records, struct hw_error *error);
+enum hw_status hw_exchange_ask(struct hw_partition *partition, const struct hw_step *step,
+                               struct hw_replica *follower, const struct hw_fetch_request *request,
+                               enum hw_fetch_attempt attempt, int64_t *size_bytes, int64_t *records,
+                               struct hw_error *error);
+enum hw_status hw_exchange_poll(struct hw_partition *partition, const struct hw_step *step,
+                                struct hw_replica *follower, enum hw_fetch_attempt attempt,
+                                int64_t *records, struct hw_error *error);
 
 /*
  * A poll in its parts, between which messages may travel. Bring the follower to where it can fetch,
@@ -70,19 +68,9 @@ enum hw_status hw_exchange_apply(struct hw_partition *partition, const struct hw
                                  const struct hw_fetch_response *response, int64_t *records,
                                  struct hw_error *error);
 
-/* Implementations of struct hw_variant shared by Kafka's variants. */
+/* One fetch of one follower: a whole poll, which never waits; *records: as in `fetch` of hw_variant. */
 enum hw_status hw_exchange_fetch(struct hw_partition *partition, const struct hw_step *step,
                                  struct hw_replica *follower, int64_t *records,
                                  struct hw_error *error);
-enum hw_status hw_exchange_refresh_isr(struct hw_partition *partition, const struct hw_step *step,
-                                       struct hw_error *error);
-hw_time_ms_t hw_exchange_next_isr_change(const struct hw_partition *partition);
-enum hw_status hw_exchange_remove_from_isr(struct hw_partition *partition,
-                                           const struct hw_step *step, hw_broker_id_t id,
-                                           struct hw_error *error);
-enum hw_status hw_exchange_promote(struct hw_partition *partition, const struct hw_step *step,
-                                   hw_broker_id_t id, bool unclean, struct hw_error *error);
-enum hw_status hw_exchange_rejoin(struct hw_partition *partition, const struct hw_step *step,
-                                  struct hw_replica *follower, struct hw_error *error);
 
 #endif /* HW_REPLICATION_EXCHANGE_H */

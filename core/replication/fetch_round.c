@@ -14,91 +14,15 @@ struct request {
     struct hw_answer_room room;
 };
 
-/* One follower of one partition. */
-struct turn {
-    struct hw_partition *partition;
-    struct hw_replica *replica;
-    struct turn *next; /* Of the same broker, in order of the partitions. */
-    size_t place;      /* Of the partition. */
-};
-
-/* What each broker asks for in a round, and what its leaders see of one broker's requests. */
+/* What leaders see of the requests of one broker. */
 struct round {
     const struct hw_step *step;
-    const struct hw_allocator *allocator;
-    struct turn *turns;
+    struct hw_partition *const *partitions;
     size_t count;
-    size_t capacity;
-    struct {
-        struct turn *first;
-        struct turn *last;
-    } brokers[HW_BROKERS_MAX]; /* In the order of the registrations. */
+    hw_broker_id_t broker;
     int32_t request_count;
     struct request requests[HW_BROKERS_MAX];
 };
-
-/* ------------------------------------------------------------------------------- who takes part */
-
-static void round_add_turn(struct round *round, int32_t broker, struct turn *turn)
-{
-    turn->next = NULL;
-    if (round->brokers[broker].first == NULL) {
-        round->brokers[broker].first = turn;
-    } else {
-        round->brokers[broker].last->next = turn;
-    }
-    round->brokers[broker].last = turn;
-}
-
-/* All replicas of the partition take part, and are told what they have missed. */
-static enum hw_status round_plan_partition(struct round *round, struct hw_partition *partition,
-                                           size_t place, struct hw_error *error)
-{
-    const struct hw_metadata *brokers = &round->step->controller->metadata;
-    enum hw_status status = hw_exchange_tell_late(partition, round->step, error);
-    int32_t broker = 0;
-
-    /* Replicas and registrations are in order of the brokers' ids. */
-    for (int32_t i = 0; i < partition->replica_count; i++) {
-        hw_broker_id_t id = partition->brokers[i];
-        struct turn *turn = &round->turns[round->count];
-
-        while (broker < brokers->count && brokers->registrations[broker].id < id) {
-            broker++;
-        }
-        if (broker < brokers->count && brokers->registrations[broker].id == id) {
-            *turn = (struct turn){
-                .partition = partition, .replica = partition->replicas[i], .place = place};
-            round->count++;
-            round_add_turn(round, broker, turn);
-        }
-    }
-    return status;
-}
-
-static enum hw_status round_plan(struct round *round, struct hw_partition *const *partitions,
-                                 size_t count, struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    for (size_t i = 0; i < count; i++) {
-        round->capacity += (size_t)partitions[i]->replica_count;
-        if (round->allocator == NULL && partitions[i]->replica_count > 0) {
-            round->allocator = partitions[i]->replicas[0]->allocator;
-        }
-    }
-    if (round->capacity == 0) {
-        return HW_OK;
-    }
-    round->turns = hw_alloc(round->allocator, round->capacity * sizeof *round->turns);
-    if (round->turns == NULL) {
-        return hw_error_no_memory(error, "a replication round");
-    }
-    for (size_t i = 0; status == HW_OK && i < count; i++) {
-        status = round_plan_partition(round, partitions[i], i, error);
-    }
-    return status;
-}
 
 /* ------------------------------------------------------------------------ requests and answers */
 
@@ -112,17 +36,25 @@ static struct request *round_request(struct round *round, hw_broker_id_t leader)
     return NULL;
 }
 
+/* The follower of one partition on the broker of this round; NULL: it has none. */
+static struct hw_replica *round_follower(const struct round *round, size_t place)
+{
+    return hw_partition_find(round->partitions[place], round->broker);
+}
+
 /* Every partition that is not waiting for an answer asks. */
-static enum hw_status round_send(const struct round *round, int32_t broker, struct hw_error *error)
+static enum hw_status round_send(const struct round *round, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
+    int64_t none = 0; /* A request appends nothing. */
 
-    for (struct turn *turn = round->brokers[broker].first; status == HW_OK && turn != NULL;
-         turn = turn->next) {
-        if (turn->replica->fetch.is_request_waiting) {
-            continue;
+    for (size_t place = 0; status == HW_OK && place < round->count; place++) {
+        struct hw_replica *follower = round_follower(round, place);
+
+        if (follower != NULL && !follower->fetch.is_request_waiting) {
+            status = hw_exchange_poll(round->partitions[place], round->step, follower,
+                                      HW_FETCH_RECEIVE, &none, error);
         }
-        status = hw_exchange_send(turn->partition, round->step, turn->replica, error);
     }
     return status;
 }
@@ -130,23 +62,23 @@ static enum hw_status round_send(const struct round *round, int32_t broker, stru
 /* Add one partition of a request to what its leader sees of it: how many bytes there are to send,
  * or something else that is due. The limits are those of the first partition. Where the leader is
  * not reached the answer is that it is not. */
-static void round_gather_one(struct round *round, const struct turn *turn)
+static void round_gather_one(struct round *round, size_t place, struct hw_replica *follower)
 {
-    struct hw_fetch_state *fetch = &turn->replica->fetch;
-    struct request *request = round_request(round, turn->replica->leader);
-    struct hw_replica *leader =
-        hw_exchange_reach_leader(turn->partition, round->step, turn->replica);
+    const struct hw_partition *partition = round->partitions[place];
+    struct hw_fetch_state *fetch = &follower->fetch;
+    struct request *request = round_request(round, follower->leader);
+    struct hw_replica *leader = hw_exchange_reach_leader(partition, round->step, follower);
     int64_t bytes = 0;
     bool is_due;
 
     /* Limits that were configured since the request was sent count at once. */
-    hw_fetch_request_limit(&fetch->request, turn->partition->settings);
+    hw_fetch_request_limit(&fetch->request, partition->settings);
     is_due = leader == NULL ||
              hw_replica_is_fetch_ready(leader, round->step->now_ms, &fetch->request, &bytes);
     if (request == NULL) {
         HW_ASSERT(round->request_count < HW_BROKERS_MAX);
         request = &round->requests[round->request_count++];
-        *request = (struct request){.leader = turn->replica->leader,
+        *request = (struct request){.leader = follower->leader,
                                     .room = {.bytes_left = fetch->request.max_bytes},
                                     .over_ms = fetch->wait_until_ms};
     }
@@ -156,15 +88,17 @@ static void round_gather_one(struct round *round, const struct turn *turn)
     }
     request->is_due = request->is_due || is_due || request->available >= fetch->request.min_bytes ||
                       request->over_ms <= round->step->now_ms;
-    request->first = fetch->is_first ? turn->place : request->first;
+    request->first = fetch->is_first ? place : request->first;
 }
 
-static void round_gather(struct round *round, int32_t broker)
+static void round_gather(struct round *round)
 {
     round->request_count = 0;
-    for (struct turn *turn = round->brokers[broker].first; turn != NULL; turn = turn->next) {
-        if (turn->replica->fetch.is_request_waiting) {
-            round_gather_one(round, turn);
+    for (size_t place = 0; place < round->count; place++) {
+        struct hw_replica *follower = round_follower(round, place);
+
+        if (follower != NULL && follower->fetch.is_request_waiting) {
+            round_gather_one(round, place, follower);
         }
     }
 }
@@ -203,8 +137,8 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
 {
     struct hw_fetch_request one = hw_answer_room_limit(room, &follower->fetch.request);
     int64_t size_bytes = 0;
-    enum hw_status status =
-        hw_exchange_answer(partition, step, follower, &one, &size_bytes, records, error);
+    enum hw_status status = hw_exchange_ask(partition, step, follower, &one, HW_FETCH_ANSWER,
+                                            &size_bytes, records, error);
     struct hw_replica *leader = size_bytes == 0 && room->has_data
                                     ? hw_exchange_reach_leader(partition, step, follower)
                                     : NULL;
@@ -214,26 +148,25 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
 }
 
 /* Answer the partitions of each request from its first one on (part 0), or those before it. */
-static enum hw_status round_answer_turn(struct round *round, int32_t broker, int part,
-                                        int64_t *records, struct hw_error *error)
+static enum hw_status round_answer_part(struct round *round, int part, int64_t *records,
+                                        struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    for (struct turn *turn = round->brokers[broker].first; status == HW_OK && turn != NULL;
-         turn = turn->next) {
+    for (size_t place = 0; status == HW_OK && place < round->count; place++) {
+        struct hw_replica *follower = round_follower(round, place);
         struct request *request;
 
-        if (!turn->replica->fetch.is_request_waiting) {
+        if (follower == NULL || !follower->fetch.is_request_waiting) {
             continue;
         }
-        request = round_request(round, turn->replica->leader);
+        request = round_request(round, follower->leader);
         HW_ASSERT(request != NULL);
-        if ((turn->place < request->first) != (part == 1) ||
-            !(request->is_due || request->available == 0)) {
-            continue;
+        if ((place < request->first) == (part == 1) &&
+            (request->is_due || request->available == 0)) {
+            status = round_answer_one(round->partitions[place], round->step, follower,
+                                      &request->room, records, error);
         }
-        status = round_answer_one(turn->partition, round->step, turn->replica, &request->room,
-                                  records, error);
     }
     return status;
 }
@@ -248,33 +181,14 @@ static bool round_has_first(const struct round *round)
     return false;
 }
 
-static enum hw_status round_answer(struct round *round, int32_t broker, int64_t *records,
-                                   struct hw_error *error)
+static enum hw_status round_answer(struct round *round, int64_t *records, struct hw_error *error)
 {
     enum hw_status status;
 
-    round_gather(round, broker);
-    status = round_answer_turn(round, broker, 0, records, error);
+    round_gather(round);
+    status = round_answer_part(round, 0, records, error);
     if (status == HW_OK && round_has_first(round)) {
-        status = round_answer_turn(round, broker, 1, records, error);
-    }
-    return status;
-}
-
-/* The three steps. */
-static enum hw_status round_run(struct round *round, int64_t *records, struct hw_error *error)
-{
-    int32_t brokers = round->step->controller->metadata.count;
-    enum hw_status status = HW_OK;
-
-    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
-        status = round_send(round, i, error);
-    }
-    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
-        status = round_answer(round, i, records, error);
-    }
-    for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
-        status = round_send(round, i, error);
+        status = round_answer_part(round, 1, records, error);
     }
     return status;
 }
@@ -282,15 +196,19 @@ static enum hw_status round_run(struct round *round, int64_t *records, struct hw
 enum hw_status hw_fetch_round(struct hw_partition *const *partitions, size_t count,
                               const struct hw_step *step, int64_t *records, struct hw_error *error)
 {
-    struct round round = {.step = step};
-    enum hw_status status = round_plan(&round, partitions, count, error);
+    const struct hw_metadata *brokers = &step->controller->metadata;
+    struct round round = {.step = step, .partitions = partitions, .count = count};
+    enum hw_status status = HW_OK;
 
     *records = 0;
-    if (status == HW_OK) {
-        status = round_run(&round, records, error);
+    for (size_t i = 0; status == HW_OK && i < count; i++) {
+        status = hw_exchange_tell_all(partitions[i], step, error);
     }
-    if (round.turns != NULL) {
-        hw_free(round.allocator, round.turns, round.capacity * sizeof *round.turns);
+    for (int phase = 1; phase <= 3; phase++) { /* The three steps. */
+        for (int32_t i = 0; status == HW_OK && i < brokers->count; i++) {
+            round.broker = brokers->registrations[i].id;
+            status = phase == 2 ? round_answer(&round, records, error) : round_send(&round, error);
+        }
     }
     return status;
 }
@@ -314,7 +232,8 @@ static enum hw_status round_expire_one(struct hw_partition *partition, const str
         return HW_OK;
     }
     leader->counters.fetch_expired++;
-    return hw_exchange_answer(partition, step, follower, &request, &size_bytes, &records, error);
+    return hw_exchange_ask(partition, step, follower, &request, HW_FETCH_ANSWER, &size_bytes,
+                           &records, error);
 }
 
 enum hw_status hw_fetch_round_expire(struct hw_partition *partition, const struct hw_step *step,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A follower asks its leader, and applies the answer: R2.3, R2.22 to R2.34. */
 #include "core/base/broker_list.h"
-#include "core/base/uuid.h"
 #include "core/replication/replica.h"
 
 #include <inttypes.h>
@@ -13,20 +12,8 @@ void hw_fetch_request_limit(struct hw_fetch_request *request, const struct hw_se
     request->min_bytes = HW_MIN(settings->replica_fetch_min_bytes, request->max_bytes);
 }
 
-bool hw_fetch_requests_equal(const struct hw_fetch_request *a, const struct hw_fetch_request *b)
-{
-    return a->replica_id == b->replica_id && a->replica_epoch == b->replica_epoch &&
-           hw_uuid_equal(&a->topic_id, &b->topic_id) &&
-           a->current_leader_epoch == b->current_leader_epoch &&
-           a->fetch_offset == b->fetch_offset && a->last_fetched_epoch == b->last_fetched_epoch &&
-           a->log_start == b->log_start && a->partition_max_bytes == b->partition_max_bytes &&
-           a->max_bytes == b->max_bytes && a->min_bytes == b->min_bytes &&
-           a->max_wait_ms == b->max_wait_ms;
-}
-
 bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t broker_epoch,
-                            const struct hw_settings *settings, bool sends_epochs,
-                            struct hw_fetch_request *request)
+                            bool sends_epochs, struct hw_fetch_request *request)
 {
     if (replica->role != HW_ROLE_FOLLOWER || replica->leader == HW_BROKER_ID_NONE ||
         replica->fetch.phase != HW_PHASE_FETCHING) {
@@ -40,30 +27,22 @@ bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t 
         .fetch_offset = replica->fetch.fetch_offset,
         .last_fetched_epoch = sends_epochs ? replica->fetch.last_fetched_epoch : HW_EPOCH_NONE,
         .log_start = hw_log_start(replica->log),
-        .max_wait_ms = settings->replica_fetch_wait_max_ms};
-    hw_fetch_request_limit(request, settings);
+        .max_wait_ms = replica->settings->replica_fetch_wait_max_ms};
+    hw_fetch_request_limit(request, replica->settings);
     return true;
 }
 
-bool hw_replica_is_fetch_throttled(const struct hw_replica *replica, hw_time_ms_t now_ms)
-{
-    return replica->throttles_as_follower && replica->quotas != NULL && replica->fetch.lag != 0 &&
-           hw_quota_is_exceeded(&replica->quotas->follower, now_ms);
-}
-
 /* A partition that is delayed already does not get a longer delay by a second error (R2.29). */
-static void follower_delay(struct hw_replica *replica, hw_time_ms_t now_ms,
-                           const struct hw_settings *settings)
+static void follower_delay(struct hw_replica *replica, hw_time_ms_t now_ms)
 {
     if (replica->fetch.delay_until_ms == HW_TIME_NEVER || replica->fetch.delay_until_ms <= now_ms) {
-        replica->fetch.delay_until_ms = now_ms + settings->replica_fetch_backoff_ms;
+        replica->fetch.delay_until_ms = now_ms + replica->settings->replica_fetch_backoff_ms;
     }
 }
 
 /* R2.27: the leader refused a request that named `leader_epoch`. */
 static void follower_refused(struct hw_replica *replica, hw_time_ms_t now_ms,
-                             const struct hw_settings *settings, enum hw_kafka_error refused,
-                             hw_epoch_t leader_epoch)
+                             enum hw_kafka_error refused, hw_epoch_t leader_epoch)
 {
     if (refused == HW_KAFKA_FENCED_LEADER_EPOCH &&
         leader_epoch == replica->fetch.current_leader_epoch) {
@@ -77,26 +56,24 @@ static void follower_refused(struct hw_replica *replica, hw_time_ms_t now_ms,
         hw_replica_fail(replica, HW_REFUSED, &error);
         return;
     }
-    follower_delay(replica, now_ms, settings);
+    follower_delay(replica, now_ms);
 }
 
-void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
-                             const struct hw_settings *settings)
+void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms)
 {
     replica->fetch.is_request_waiting = false;
-    follower_delay(replica, now_ms, settings);
+    follower_delay(replica, now_ms);
 }
 
 /* Bytes that were damaged on the way are asked for again (R2.27). Anything else that fails needs
  * somebody to look: the log says INVALID_RECORD of batches that are out of order (R2.31). */
 static enum hw_status follower_append_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                             const struct hw_settings *settings,
                                              enum hw_status status, const struct hw_error *error)
 {
     if (status == HW_REFUSED && error->kafka_error == HW_KAFKA_CORRUPT_MESSAGE) {
         hw_journal_add(replica->journal, hw_replica_event(replica, HW_EVENT_APPEND), "%s: %s",
                        hw_kafka_error_name(error->kafka_error), error->message);
-        follower_delay(replica, now_ms, settings);
+        follower_delay(replica, now_ms);
         return HW_OK;
     }
     if (status != HW_NO_MEMORY) {
@@ -134,7 +111,6 @@ static void follower_take_high_watermark(struct hw_replica *replica, hw_offset_t
 
 /* R2.25, R2.26: append, then the leader's high watermark, then its log start. */
 static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                    const struct hw_settings *settings,
                                     const struct hw_fetch_response *response, int64_t *records,
                                     struct hw_error *error)
 {
@@ -147,7 +123,7 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
         status = hw_log_append_as_follower(replica->log, response->records.bytes,
                                            response->records.size, now_ms, &info, error);
         if (status != HW_OK) {
-            return follower_append_failed(replica, now_ms, settings, status, error);
+            return follower_append_failed(replica, now_ms, status, error);
         }
         if (info.first_offset != HW_OFFSET_NONE) {
             *records = info.record_count;
@@ -166,7 +142,7 @@ static enum hw_status follower_take(struct hw_replica *replica, hw_time_ms_t now
     status = hw_log_maybe_increment_log_start(replica->log, response->log_start, &log_start_changed,
                                               error);
     if (status != HW_OK) {
-        return follower_append_failed(replica, now_ms, settings, status, error);
+        return follower_append_failed(replica, now_ms, status, error);
     }
     if (log_start_changed) {
         replica->changes++;
@@ -208,15 +184,14 @@ static bool follower_goes_round(struct hw_replica *replica, hw_offset_t offset,
 }
 
 enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                      const struct hw_settings *settings,
                                       const struct hw_fetch_request *request,
                                       const struct hw_fetch_response *response, int64_t *records,
-                                      bool *out_of_range, struct hw_error *error)
+                                      struct hw_error *error)
 {
     struct hw_fetch_state *fetch = &replica->fetch;
 
     *records = 0;
-    *out_of_range = false;
+    fetch->is_out_of_range = false;
     fetch->is_request_waiting = false;
     /* An answer to a question that is no longer asked is dropped (R2.23); also one that was asked in
      * another epoch, whose leader may make cut what has been committed since (KAFKA-18991). */
@@ -227,11 +202,11 @@ enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t n
         return HW_OK;
     }
     if (response->error == HW_KAFKA_OFFSET_OUT_OF_RANGE) {
-        *out_of_range = true;
+        fetch->is_out_of_range = true;
         return HW_OK;
     }
     if (response->error != HW_KAFKA_NONE) {
-        follower_refused(replica, now_ms, settings, response->error, request->current_leader_epoch);
+        follower_refused(replica, now_ms, response->error, request->current_leader_epoch);
         return HW_OK;
     }
     fetch->delay_until_ms = HW_TIME_NEVER;
@@ -255,11 +230,10 @@ enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t n
         hw_replica_fail(replica, HW_REFUSED, error);
         return HW_OK;
     }
-    return follower_take(replica, now_ms, settings, response, records, error);
+    return follower_take(replica, now_ms, response, records, error);
 }
 
 enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                             const struct hw_settings *settings,
                                              enum hw_kafka_error refused, hw_epoch_t leader_epoch,
                                              hw_offset_t leader_log_end,
                                              hw_offset_t leader_log_start, struct hw_error *error)
@@ -270,7 +244,7 @@ enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time
     enum hw_status status = HW_OK;
 
     if (refused != HW_KAFKA_NONE) {
-        follower_refused(replica, now_ms, settings, refused, leader_epoch);
+        follower_refused(replica, now_ms, refused, leader_epoch);
         return HW_OK;
     }
     if (offset < hw_log_end(replica->log)) {
@@ -290,7 +264,6 @@ enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time
 }
 
 enum hw_status hw_replica_apply_epoch_end(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                          const struct hw_settings *settings,
                                           enum hw_kafka_error refused, hw_epoch_t leader_epoch,
                                           struct hw_epoch_end end, struct hw_error *error)
 {
@@ -302,7 +275,7 @@ enum hw_status hw_replica_apply_epoch_end(struct hw_replica *replica, hw_time_ms
         return HW_OK;
     }
     if (refused != HW_KAFKA_NONE) {
-        follower_refused(replica, now_ms, settings, refused, leader_epoch);
+        follower_refused(replica, now_ms, refused, leader_epoch);
         return HW_OK;
     }
     fetch->delay_until_ms = HW_TIME_NEVER;

@@ -4,10 +4,9 @@
 #include "core/base/broker_list.h"
 #include "core/replication/replica.h"
 
-int32_t hw_replica_effective_min_isr(const struct hw_replica *replica,
-                                     const struct hw_settings *settings)
+int32_t hw_replica_effective_min_isr(const struct hw_replica *replica)
 {
-    return hw_settings_effective_min_isr(settings, replica->remote_count + 1);
+    return hw_settings_effective_min_isr(replica->settings, replica->remote_count + 1);
 }
 
 /*
@@ -16,31 +15,17 @@ int32_t hw_replica_effective_min_isr(const struct hw_replica *replica,
  * shrunk to the leader, the high watermark would run with the log end and a follower one batch
  * behind could never reach it (R3.5).
  */
-static bool high_watermark_waits_for(const struct hw_replica *replica,
-                                     const struct hw_broker_list *maximal_isr,
-                                     const struct hw_remote_replica *remote, hw_time_ms_t now_ms,
-                                     const struct hw_settings *settings)
-{
-    if (hw_broker_list_contains(maximal_isr, remote->broker)) {
-        return true;
-    }
-    return hw_remote_replica_is_caught_up(remote, hw_log_end(replica->log), now_ms,
-                                          settings->replica_lag_time_max_ms) &&
-           hw_replica_is_isr_eligible(replica, remote);
-}
-
 bool hw_replica_waits_for(const struct hw_replica *replica, const struct hw_remote_replica *remote,
-                          hw_time_ms_t now_ms, const struct hw_settings *settings)
+                          hw_time_ms_t now_ms)
 {
-    struct hw_broker_list maximal_isr = hw_replica_maximal_isr(replica);
-
-    return high_watermark_waits_for(replica, &maximal_isr, remote, now_ms, settings);
+    return hw_broker_list_contains(hw_replica_maximal_isr(replica), remote->broker) ||
+           (now_ms < hw_remote_replica_lags_from(remote, hw_log_end(replica->log),
+                                                 replica->settings->replica_lag_time_max_ms) &&
+            hw_replica_is_isr_eligible(replica, remote));
 }
 
-bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                               const struct hw_settings *settings)
+bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_time_ms_t now_ms)
 {
-    struct hw_broker_list maximal_isr = hw_replica_maximal_isr(replica);
     hw_offset_t candidate = hw_log_end(replica->log);
     hw_offset_t before = hw_log_high_watermark(replica->log);
     struct hw_event event;
@@ -48,15 +33,14 @@ bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_ti
     HW_ASSERT(replica->role == HW_ROLE_LEADER);
     /* KIP-966: below the minimum nothing becomes visible, so that any member of the last full ISR
      * still has all that was (R3.3). */
-    if (!settings->high_watermark_ignores_min_isr &&
-        replica->isr.count < hw_replica_effective_min_isr(replica, settings)) {
+    if (!replica->settings->high_watermark_ignores_min_isr &&
+        replica->isr.count < hw_replica_effective_min_isr(replica)) {
         return false;
     }
     for (int32_t i = 0; i < replica->remote_count; i++) {
         const struct hw_remote_replica *remote = &replica->remotes[i];
 
-        if (remote->log_end < candidate &&
-            high_watermark_waits_for(replica, &maximal_isr, remote, now_ms, settings)) {
+        if (remote->log_end < candidate && hw_replica_waits_for(replica, remote, now_ms)) {
             candidate = remote->log_end;
         }
     }

@@ -46,39 +46,37 @@ bool hw_replica_maybe_expand_isr(struct hw_replica *replica, const struct hw_rem
 
 /* When that member falls out of the ISR by itself: with a change in flight, or where ISRs are
  * proposed by hand, none does. */
-static hw_time_ms_t isr_lags_from(struct hw_replica *replica, hw_broker_id_t member,
-                                  const struct hw_settings *settings)
+static hw_time_ms_t isr_lags_from(struct hw_replica *replica, hw_broker_id_t member)
 {
     const struct hw_remote_replica *remote = hw_replica_find_remote(replica, member);
 
     if (replica->role != HW_ROLE_LEADER || replica->isr_change != HW_ISR_COMMITTED ||
-        settings->is_isr_proposed_by_hand || member == replica->broker) {
+        replica->settings->is_isr_proposed_by_hand || member == replica->broker) {
         return INT64_MAX;
     }
     return remote == NULL ? INT64_MIN
                           : hw_remote_replica_lags_from(remote, hw_log_end(replica->log),
-                                                        settings->replica_lag_time_max_ms);
+                                                        replica->settings->replica_lag_time_max_ms);
 }
 
-hw_time_ms_t hw_replica_next_shrink(struct hw_replica *replica, const struct hw_settings *settings)
+hw_time_ms_t hw_replica_next_shrink(struct hw_replica *replica)
 {
     hw_time_ms_t earliest = INT64_MAX;
 
     for (int32_t i = 0; i < replica->isr.count; i++) {
-        hw_time_ms_t due = isr_lags_from(replica, replica->isr.ids[i], settings);
+        hw_time_ms_t due = isr_lags_from(replica, replica->isr.ids[i]);
 
         earliest = HW_MIN(due, earliest);
     }
     return earliest;
 }
 
-bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                 const struct hw_settings *settings)
+bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms)
 {
     struct hw_broker_list isr = replica->isr;
 
     for (int32_t i = 0; i < replica->isr.count; i++) {
-        if (now_ms >= isr_lags_from(replica, replica->isr.ids[i], settings)) {
+        if (now_ms >= isr_lags_from(replica, replica->isr.ids[i])) {
             (void)hw_broker_list_remove(&isr, replica->isr.ids[i]);
         }
     }
@@ -207,7 +205,6 @@ static void isr_note_answer(const struct hw_replica *replica, int64_t message,
 }
 
 bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                      const struct hw_settings *settings,
                                       const struct hw_alter_partition_request *request,
                                       const struct hw_alter_partition_response *response)
 {
@@ -227,7 +224,7 @@ bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t n
         replica->counters.isr_shrinks += replica->isr_change == HW_ISR_PENDING_SHRINK ? 1 : 0;
         isr_commit(replica, &response->isr);
         replica->partition_epoch = response->partition_epoch;
-        (void)hw_replica_maybe_increment_high_watermark(replica, now_ms, settings);
+        (void)hw_replica_maybe_increment_high_watermark(replica, now_ms);
         return true;
     }
     replica->counters.isr_failures++;

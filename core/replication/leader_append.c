@@ -20,8 +20,7 @@ enum hw_kafka_error hw_replica_check_epoch(const struct hw_replica *replica,
     return HW_KAFKA_NONE;
 }
 
-enum hw_status hw_replica_may_append(const struct hw_replica *replica,
-                                     const struct hw_settings *settings, int32_t acks,
+enum hw_status hw_replica_may_append(const struct hw_replica *replica, int32_t acks,
                                      struct hw_error *error)
 {
     int32_t needed;
@@ -36,7 +35,7 @@ enum hw_status hw_replica_may_append(const struct hw_replica *replica,
                                "broker %" PRId32 " does not lead %s", replica->broker,
                                replica->name);
     }
-    needed = hw_replica_effective_min_isr(replica, settings);
+    needed = hw_replica_effective_min_isr(replica);
     if (acks == -1 && replica->isr.count < needed) {
         return hw_error_refuse(error, HW_KAFKA_NOT_ENOUGH_REPLICAS,
                                "%s has %" PRId32 " in-sync replica%s %s, min.insync.replicas is"
@@ -71,11 +70,10 @@ static void append_note(struct hw_replica *replica, const struct hw_append_reque
 }
 
 enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                 const struct hw_settings *settings,
                                  const struct hw_append_request *request,
                                  struct hw_log_append_info *info, struct hw_error *error)
 {
-    enum hw_status status = hw_replica_may_append(replica, settings, request->acks, error);
+    enum hw_status status = hw_replica_may_append(replica, request->acks, error);
 
     if (status == HW_OK) {
         status = (request->is_built ? hw_log_append_built : hw_log_append_as_leader)(
@@ -100,14 +98,14 @@ enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms
 }
 
 enum hw_status hw_replica_append_marker(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                        const struct hw_settings *settings,
                                         const struct hw_marker *marker, int transaction_version,
                                         struct hw_log_append_info *info, struct hw_error *error)
 {
-    enum hw_status status = hw_replica_may_append(replica, settings, -1, error);
+    enum hw_status status = hw_replica_may_append(replica, -1, error);
 
     if (status == HW_OK) {
-        status = hw_log_check_marker(replica->log, marker, transaction_version, error);
+        status = hw_producer_state_check_marker(hw_log_producers(replica->log), marker,
+                                                transaction_version, error);
     }
     if (status == HW_OK) {
         status =

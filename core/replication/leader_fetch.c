@@ -164,7 +164,6 @@ static enum hw_kafka_error fetch_update_remote(const struct hw_replica *replica,
 
 /* R2.7 to R2.9: what the leader learns from an accepted fetch. */
 static enum hw_kafka_error fetch_learn(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                       const struct hw_settings *settings,
                                        const struct hw_fetch_request *request)
 {
     struct hw_remote_replica *remote = hw_replica_find_remote(replica, request->replica_id);
@@ -179,12 +178,12 @@ static enum hw_kafka_error fetch_learn(struct hw_replica *replica, hw_time_ms_t 
     if (refused != HW_KAFKA_NONE) {
         return refused;
     }
-    if (!settings->is_isr_proposed_by_hand) {
+    if (!replica->settings->is_isr_proposed_by_hand) {
         (void)hw_replica_maybe_expand_isr(replica, remote);
     }
     if (remote->log_end != old_log_end) {
         replica->changes++;
-        (void)hw_replica_maybe_increment_high_watermark(replica, now_ms, settings);
+        (void)hw_replica_maybe_increment_high_watermark(replica, now_ms);
     }
     return HW_KAFKA_NONE;
 }
@@ -245,7 +244,6 @@ bool hw_replica_hear_again(struct hw_replica *replica, hw_time_ms_t now_ms, hw_b
 }
 
 enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                       const struct hw_settings *settings,
                                        const struct hw_fetch_request *request,
                                        enum hw_fetch_attempt attempt,
                                        struct hw_fetch_response *response, struct hw_error *error)
@@ -276,7 +274,7 @@ enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t 
         }
         refused = response->error;
         if (refused == HW_KAFKA_NONE && attempt != HW_FETCH_ANSWER) {
-            refused = fetch_learn(replica, now_ms, settings, request);
+            refused = fetch_learn(replica, now_ms, request);
         }
     }
     if (refused != HW_KAFKA_NONE) {

@@ -56,25 +56,17 @@ bool hw_notices_take(struct hw_notices *notices, int64_t id, struct hw_notice *n
     return true;
 }
 
-void hw_notices_forget(struct hw_notices *notices, hw_broker_id_t broker)
+void hw_notices_forget(struct hw_notices *notices, hw_broker_id_t broker,
+                       const struct hw_uuid *topic_id)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < notices->count; i++) {
-        if (notices->notices[i].broker != broker) {
-            notices->notices[kept++] = notices->notices[i];
-        }
-    }
-    notices->count = kept;
-}
+        const struct hw_notice *notice = &notices->notices[i];
 
-void hw_notices_forget_topic(struct hw_notices *notices, const struct hw_uuid *topic_id)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < notices->count; i++) {
-        if (!hw_uuid_equal(&notices->notices[i].topic_id, topic_id)) {
-            notices->notices[kept++] = notices->notices[i];
+        if (notice->broker != broker &&
+            (topic_id == NULL || !hw_uuid_equal(&notice->topic_id, topic_id))) {
+            notices->notices[kept++] = *notice;
         }
     }
     notices->count = kept;

@@ -42,11 +42,10 @@ struct hw_notice *hw_notices_find(const struct hw_notices *notices, int64_t id);
 /* Take the notice of this id out. Returns false where it is not there. */
 bool hw_notices_take(struct hw_notices *notices, int64_t id, struct hw_notice *notice);
 
-/* Those that were told to this broker are not delivered: its process, or its connection, has gone. */
-void hw_notices_forget(struct hw_notices *notices, hw_broker_id_t broker);
-
-/* Nor are those about a topic that goes. */
-void hw_notices_forget_topic(struct hw_notices *notices, const struct hw_uuid *topic_id);
+/* Those that were told to this broker are not delivered, whose process, or connection, has gone; nor
+ * those about this topic, which goes. HW_BROKER_ID_NONE, NULL: none. */
+void hw_notices_forget(struct hw_notices *notices, hw_broker_id_t broker,
+                       const struct hw_uuid *topic_id);
 
 void hw_notices_release(struct hw_notices *notices);
 

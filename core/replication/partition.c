@@ -62,6 +62,7 @@ void hw_partition_attach(struct hw_partition *partition, struct hw_replica *repl
     partition->brokers[at] = replica->broker;
     partition->replicas[at] = replica;
     partition->replica_count++;
+    replica->settings = partition->settings;
 }
 
 void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id)
@@ -151,18 +152,6 @@ void hw_partition_note_record(struct hw_partition *partition)
                        hw_broker_list_format(&record->replicas, text, sizeof text));
     }
     partition->noted = *record;
-}
-
-struct hw_broker_list hw_partition_dead_brokers(const struct hw_partition *partition)
-{
-    struct hw_broker_list dead = {0};
-
-    for (int32_t i = 0; i < partition->record.replicas.count; i++) {
-        if (hw_partition_find(partition, partition->record.replicas.ids[i]) == NULL) {
-            hw_broker_list_add(&dead, partition->record.replicas.ids[i]);
-        }
-    }
-    return dead;
 }
 
 uint64_t hw_partition_changes(const struct hw_partition *partition)

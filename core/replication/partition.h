@@ -11,13 +11,26 @@
 #include "core/replication/notices.h"
 #include "core/replication/replica.h"
 
+struct hw_topic;
 struct hw_variant;
+struct hw_writer;
 
 enum { HW_PARTITION_NAME_SIZE = HW_TOPIC_NAME_MAX + 12 }; /* "<topic>-<number>" and NUL. */
+
+/* What the teaching model keeps of a partition: the one high watermark, and what it remembers of each
+ * replica, in the order of record.replicas, also while its broker is down. */
+struct hw_model {
+    hw_offset_t high_watermark;
+    struct hw_model_replica {
+        hw_offset_t log_end;
+        hw_time_ms_t last_fetch_ms;
+    } replicas[HW_REPLICAS_MAX];
+};
 
 struct hw_partition {
     char name[HW_PARTITION_NAME_SIZE];
     int32_t number;
+    struct hw_topic *topic; /* Whose it is; the cluster's own, never looked into here. */
     struct hw_uuid topic_id;
     struct hw_partition_record record;
     bool is_record_dirty; /* Changed since the cluster last wrote it. */
@@ -34,6 +47,10 @@ struct hw_partition {
     /* Where the high watermark that each of them was shown by is kept; 0: nowhere yet. */
     size_t slots[HW_REPLICAS_MAX];
 
+    /* Of the cluster: who has written to it in a transaction, or NULL, and the number + 1 that it has
+     * with the writer; 0: none yet. */
+    struct hw_writer *writer;
+    uint32_t place;
     bool has_news; /* Something was done to it that its followers may not have followed yet. */
 
     /* Replicas on running brokers, in order of broker id; also those that the record has dropped,
@@ -42,7 +59,7 @@ struct hw_partition {
     hw_broker_id_t brokers[HW_REPLICAS_MAX]; /* So that finding one looks at no other. */
     struct hw_replica *replicas[HW_REPLICAS_MAX];
 
-    void *variant_state; /* Of the variant, which alone knows what it is. */
+    struct hw_model model; /* Of the variant minikafka, which alone looks at it; else empty. */
 };
 
 /* Which links are cut. Broker ids, or HW_CONTROLLER. */
@@ -77,7 +94,8 @@ struct hw_step {
 /* The replica on broker `id`, or NULL where that does not run or has none. */
 struct hw_replica *hw_partition_find(const struct hw_partition *partition, hw_broker_id_t id);
 
-/* Put a replica in, or take it out, keeping the order. The partition does not own it. */
+/* Put a replica in, which goes by the partition's settings from now on, or take it out, keeping the
+ * order. The partition does not own it. */
 void hw_partition_attach(struct hw_partition *partition, struct hw_replica *replica);
 void hw_partition_detach(struct hw_partition *partition, hw_broker_id_t id);
 
@@ -99,9 +117,6 @@ struct hw_event hw_partition_event(const struct hw_partition *partition, enum hw
 
 /* Note in the journal what has changed in the record since the last time. */
 void hw_partition_note_record(struct hw_partition *partition);
-
-/* Brokers of the replica list that do not run. */
-struct hw_broker_list hw_partition_dead_brokers(const struct hw_partition *partition);
 
 /* The clock has jumped, which counts for no lag and no wait: all times that these are reckoned from
  * jump too. */

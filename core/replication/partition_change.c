@@ -2,8 +2,8 @@
 /* One change of a partition record: see the order of steps in hw_partition_change_apply(). */
 #include "core/replication/partition_change.h"
 
+#include "core/base/assert.h"
 #include "core/base/broker_list.h"
-#include "core/replication/reassignment.h"
 
 struct election {
     hw_broker_id_t leader; /* HW_BROKER_ID_NONE: nobody can lead. */
@@ -45,6 +45,64 @@ struct hw_partition_change hw_partition_change_of(const struct hw_partition_reco
     };
 }
 
+/* ----------------------------------------------------------------------------------------- moves */
+
+bool hw_partition_change_begin_move(struct hw_partition_change *change,
+                                    const struct hw_broker_list *target)
+{
+    struct hw_broker_list removing =
+        hw_broker_list_sorted(hw_broker_list_minus(&change->replicas, target));
+
+    if (target->count + removing.count > HW_REPLICAS_MAX) {
+        return false;
+    }
+    change->adding = hw_broker_list_sorted(hw_broker_list_minus(target, &change->replicas));
+    change->removing = removing;
+    change->replicas = *target;
+    for (int32_t i = 0; i < removing.count; i++) {
+        hw_broker_list_add(&change->replicas, removing.ids[i]);
+    }
+    return true;
+}
+
+bool hw_partition_change_cancel_move(struct hw_partition_change *change)
+{
+    bool is_unclean;
+
+    change->replicas = hw_broker_list_minus(&change->replicas, &change->adding);
+    change->isr = hw_broker_list_minus(&change->isr, &change->adding);
+    change->adding = change->removing = (struct hw_broker_list){.count = 0};
+    HW_ASSERT(change->replicas.count > 0);
+    is_unclean = change->isr.count == 0;
+    if (is_unclean) {
+        hw_broker_list_add(&change->isr, change->replicas.ids[0]);
+    }
+    return is_unclean;
+}
+
+bool hw_partition_record_maybe_complete_move(struct hw_partition_record *record)
+{
+    struct hw_broker_list replicas = hw_broker_list_minus(&record->replicas, &record->removing);
+    struct hw_broker_list isr = hw_broker_list_minus(&record->isr, &record->removing);
+    bool is_running = record->adding.count > 0 || record->removing.count > 0;
+    /* A replica that stays and is sick holds nothing up where as many come as go; fewer replicas
+     * than before must all be in sync. */
+    const struct hw_broker_list *needed =
+        record->adding.count < record->removing.count ? &replicas : &record->adding;
+
+    if (!is_running || replicas.count == 0 || isr.count == 0 ||
+        !hw_broker_list_is_subset(needed, &isr)) {
+        return false;
+    }
+    record->replicas = replicas;
+    record->isr = isr;
+    record->adding = (struct hw_broker_list){.count = 0};
+    record->removing = (struct hw_broker_list){.count = 0};
+    return true;
+}
+
+/* -------------------------------------------------------------------------------- who may lead */
+
 /*
  * Who left the ISR while it was too small for the high watermark to move holds everything below
  * it, and may lead. R6.8, R6.9; PartitionChangeBuilder.maybePopulateTargetElr.
@@ -74,18 +132,20 @@ static void recompute_elr(const struct hw_partition_change *change,
 static bool is_valid_leader(const struct hw_partition_change *change,
                             const struct hw_partition_record *next, hw_broker_id_t id)
 {
-    const struct hw_broker_list *eligible = next->isr.count > 0 ? &next->isr : &next->elr;
-
     return hw_broker_list_contains(&change->acceptable, id) &&
-           hw_broker_list_contains(eligible, id);
+           hw_broker_list_contains(hw_partition_record_eligible(next), id);
 }
 
-static hw_broker_id_t first_valid_leader(const struct hw_partition_change *change,
-                                         const struct hw_partition_record *next)
+/* The first replica that may lead, or, without regard to what it has, the first acceptable one. */
+static hw_broker_id_t first_leader(const struct hw_partition_change *change,
+                                   const struct hw_partition_record *next, bool unclean)
 {
     for (int32_t i = 0; i < next->replicas.count; i++) {
-        if (is_valid_leader(change, next, next->replicas.ids[i])) {
-            return next->replicas.ids[i];
+        hw_broker_id_t id = next->replicas.ids[i];
+
+        if (unclean ? hw_broker_list_contains(&change->acceptable, id)
+                    : is_valid_leader(change, next, id)) {
+            return id;
         }
     }
     return HW_BROKER_ID_NONE;
@@ -109,17 +169,6 @@ static hw_broker_id_t last_known_leader(const struct hw_partition_change *change
                : HW_BROKER_ID_NONE;
 }
 
-static hw_broker_id_t first_acceptable(const struct hw_partition_change *change,
-                                       const struct hw_partition_record *next)
-{
-    for (int32_t i = 0; i < next->replicas.count; i++) {
-        if (hw_broker_list_contains(&change->acceptable, next->replicas.ids[i])) {
-            return next->replicas.ids[i];
-        }
-    }
-    return HW_BROKER_ID_NONE;
-}
-
 /* R6.3, R6.4; PartitionChangeBuilder.electPreferredLeader, electAnyLeader. */
 static struct election elect(const struct hw_partition_change *change,
                              const struct hw_partition_record *record,
@@ -134,13 +183,13 @@ static struct election elect(const struct hw_partition_change *change,
     if (is_valid_leader(change, next, record->leader)) {
         return (struct election){.leader = record->leader};
     }
-    leader = first_valid_leader(change, next);
+    leader = first_leader(change, next, false);
     if (leader != HW_BROKER_ID_NONE) {
         return (struct election){.leader = leader};
     }
     leader = last_known_leader(change, record, next);
     if (leader == HW_BROKER_ID_NONE && change->election == HW_ELECTION_UNCLEAN) {
-        leader = first_acceptable(change, next);
+        leader = first_leader(change, next, true);
     }
     return (struct election){.leader = leader, .unclean = leader != HW_BROKER_ID_NONE};
 }
@@ -207,7 +256,7 @@ static bool records_differ(const struct hw_partition_record *a, const struct hw_
 
 /* R6.5; PartitionChangeBuilder.build, PartitionRegistration.merge. */
 bool hw_partition_change_apply(const struct hw_partition_change *change,
-                               struct hw_partition_record *record, bool *unclean)
+                               struct hw_partition_record *record)
 {
     struct hw_partition_record next = *record;
     struct election elected;
@@ -219,7 +268,7 @@ bool hw_partition_change_apply(const struct hw_partition_change *change,
     next.removing = change->removing;
     next.recovering = change->recovering;
 
-    (void)hw_reassignment_maybe_complete(&next);
+    (void)hw_partition_record_maybe_complete_move(&next);
     recompute_elr(change, record, &next);
     elected = elect(change, record, &next);
     settle_election(change, &elected, &next);
@@ -229,9 +278,6 @@ bool hw_partition_change_apply(const struct hw_partition_change *change,
     remember_last_known_leader(change, record, &next);
     leader_is_set = is_leader_set(change, record, &next, &elected);
 
-    if (unclean != NULL) {
-        *unclean = elected.unclean;
-    }
     if (!leader_is_set && !records_differ(record, &next)) {
         return false;
     }

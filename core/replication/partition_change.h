@@ -42,8 +42,7 @@ struct hw_partition_change hw_partition_change_of(const struct hw_partition_reco
 
 /*
  * Apply the change to *record. Returns whether anything changed; then the partition epoch is one
- * higher, and the leader epoch too where the leader field was set (R4.10). *unclean, which may be
- * NULL, tells whether the election was.
+ * higher, and the leader epoch too where the leader field was set (R4.10).
  *
  * The target ISR is a subset of the target replicas. An empty one is kept only with the ELR on;
  * without it the old ISR stays and names the only broker that may lead again (R6.7).
@@ -52,6 +51,37 @@ struct hw_partition_change hw_partition_change_of(const struct hw_partition_reco
  * leader is elected only if it is acceptable (R6.10).
  */
 bool hw_partition_change_apply(const struct hw_partition_change *change,
-                               struct hw_partition_record *record, bool *unclean);
+                               struct hw_partition_record *record);
+
+/*
+ * A move to other brokers:
+ *
+ *     replicas [3,2,1], target [0,2,1]
+ *     begin      replicas [0,2,1,3]   adding [0]   removing [3]
+ *     complete   replicas [0,2,1]     once 0, 2 and 1 are all in the ISR
+ *     cancel     replicas [2,1,3]     0 is gone, 3 stays
+ *
+ * Source: PartitionReassignmentReplicas, PartitionReassignmentRevert.
+ */
+
+/*
+ * Begin one to `target` (no member twice): the replicas are the target, then those that will go;
+ * adding and removing ascend. Returns false, and leaves *change, if both together are more than
+ * HW_REPLICAS_MAX brokers. R7.1, R7.2.
+ */
+bool hw_partition_change_begin_move(struct hw_partition_change *change,
+                                    const struct hw_broker_list *target);
+
+/* Take the running one back, of which a replica that was not added remains. Returns whether that is
+ * unclean: no member of the ISR remains, and the first replica was put into it. R7.7. */
+bool hw_partition_change_cancel_move(struct hw_partition_change *change);
+
+/*
+ * Complete the move of *record if one is running and every replica that was added is in the ISR,
+ * and, where fewer are added than removed, every one that will stay: the others leave the replicas
+ * and the ISR. Touches neither the leader nor the epochs. Returns whether it did. R7.4 as it is
+ * since 4.3 (KAFKA-19975).
+ */
+bool hw_partition_record_maybe_complete_move(struct hw_partition_record *record);
 
 #endif /* HW_REPLICATION_PARTITION_CHANGE_H */

@@ -118,16 +118,9 @@ hw_time_ms_t hw_remote_replica_lags_from(const struct hw_remote_replica *remote,
                : remote->last_caught_up_ms + lag_time_max_ms + 1;
 }
 
-bool hw_remote_replica_is_caught_up(const struct hw_remote_replica *remote,
-                                    hw_offset_t leader_log_end, hw_time_ms_t now_ms,
-                                    int64_t lag_time_max_ms)
+const struct hw_broker_list *hw_replica_maximal_isr(const struct hw_replica *replica)
 {
-    return now_ms < hw_remote_replica_lags_from(remote, leader_log_end, lag_time_max_ms);
-}
-
-struct hw_broker_list hw_replica_maximal_isr(const struct hw_replica *replica)
-{
-    return replica->isr_change == HW_ISR_PENDING_EXPAND ? replica->proposed_isr : replica->isr;
+    return replica->isr_change == HW_ISR_PENDING_EXPAND ? &replica->proposed_isr : &replica->isr;
 }
 
 bool hw_replica_is_isr_eligible(const struct hw_replica *replica,

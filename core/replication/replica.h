@@ -72,9 +72,9 @@ struct hw_fetch_state {
     bool is_request_waiting;       /* `request` is at the leader and not answered yet. */
     struct hw_fetch_request request;
     hw_time_ms_t wait_until_ms; /* How long it may wait; HW_TIME_NEVER: that is over. */
-    bool is_out_of_range; /* With replication=timed: it has to ask where the leader's log is. */
-    bool is_first;        /* Of the next request: others had the room in the last answer. */
-    bool is_stopped;      /* With replication=timed: its broker leaves, and asks no more (R6.17). */
+    bool is_out_of_range;       /* It has to ask where the leader's log is. */
+    bool is_first;              /* Of the next request: others had the room in the last answer. */
+    bool is_stopped; /* With replication=timed: its broker leaves, and asks no more (R6.17). */
 };
 
 enum { HW_REPLICA_FAILURE_SIZE = 384 };
@@ -84,6 +84,7 @@ struct hw_replica {
     const char *name; /* "orders-0", for messages; borrowed. */
     hw_broker_id_t broker;
     const struct hw_metadata *metadata; /* Registrations as this broker knows them; borrowed. */
+    const struct hw_settings *settings; /* Its partition's; borrowed. */
     struct hw_uuid topic_id;
     struct hw_log *log;         /* Owned. */
     struct hw_journal *journal; /* Borrowed; NULL: nothing is noted. */
@@ -171,14 +172,13 @@ enum hw_status hw_replica_become_leader(struct hw_replica *replica, hw_time_ms_t
                                         struct hw_error *error);
 
 /*
- * Follow by the record, or idle where it names no leader. *epoch_rose tells whether the leader
- * epoch is new; only then fetching starts over, and waiting requests are answered
- * NOT_LEADER_OR_FOLLOWER. `starts_truncating`: the variant reconciles before it fetches. Source:
- * Partition.makeFollower (R4.14, R2.20, R2.21).
+ * Follow by the record, or idle where it names no leader. Returns whether the leader epoch is new;
+ * only then fetching starts over, and waiting requests are answered NOT_LEADER_OR_FOLLOWER.
+ * `starts_truncating`: the variant reconciles before it fetches. Source: Partition.makeFollower
+ * (R4.14, R2.20, R2.21).
  */
-void hw_replica_become_follower(struct hw_replica *replica,
-                                const struct hw_partition_record *record, bool starts_truncating,
-                                bool *epoch_rose);
+bool hw_replica_become_follower(struct hw_replica *replica,
+                                const struct hw_partition_record *record, bool starts_truncating);
 
 /*
  * Let a follower begin its fetching anew: at its log end. In phase Truncating it begins at its high
@@ -196,13 +196,12 @@ void hw_replica_check(const struct hw_replica *replica);
  */
 
 /* hw_settings_effective_min_isr(), as far as this leader knows. */
-int32_t hw_replica_effective_min_isr(const struct hw_replica *replica,
-                                     const struct hw_settings *settings);
+int32_t hw_replica_effective_min_isr(const struct hw_replica *replica);
 
 /* Does the leader's high watermark wait for this follower: for members of the maximal ISR, and for
  * those that could become one soon (R3.4)? */
 bool hw_replica_waits_for(const struct hw_replica *replica, const struct hw_remote_replica *remote,
-                          hw_time_ms_t now_ms, const struct hw_settings *settings);
+                          hw_time_ms_t now_ms);
 
 /*
  * Move the leader's high watermark as far as its followers allow; the one place where it moves on a
@@ -210,8 +209,7 @@ bool hw_replica_waits_for(const struct hw_replica *replica, const struct hw_remo
  * fetch that changed a follower's log end, after a committed ISR change (R3.6).
  * Source: Partition.maybeIncrementLeaderHW (R3.3 to R3.8).
  */
-bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                               const struct hw_settings *settings);
+bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_time_ms_t now_ms);
 
 /* --------------------------------------------------------------------- ISR (replica.c, isr.c) */
 
@@ -220,12 +218,9 @@ bool hw_replica_maybe_increment_high_watermark(struct hw_replica *replica, hw_ti
  * end, INT64_MIN if it never was caught up. */
 hw_time_ms_t hw_remote_replica_lags_from(const struct hw_remote_replica *remote,
                                          hw_offset_t leader_log_end, int64_t lag_time_max_ms);
-bool hw_remote_replica_is_caught_up(const struct hw_remote_replica *remote,
-                                    hw_offset_t leader_log_end, hw_time_ms_t now_ms,
-                                    int64_t lag_time_max_ms);
 
 /* Committed ISR plus a replica whose addition is in flight (R4.6). */
-struct hw_broker_list hw_replica_maximal_isr(const struct hw_replica *replica);
+const struct hw_broker_list *hw_replica_maximal_isr(const struct hw_replica *replica);
 
 /* May the metadata that this leader has see `remote` in the ISR (R4.4)? */
 bool hw_replica_is_isr_eligible(const struct hw_replica *replica,
@@ -237,9 +232,8 @@ bool hw_replica_maybe_expand_isr(struct hw_replica *replica,
 
 /* Propose to drop all members that are not caught up (R4.5). Returns whether it proposed;
  * hw_replica_next_shrink() the first time at which it would, INT64_MAX if never as things are. */
-bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                 const struct hw_settings *settings);
-hw_time_ms_t hw_replica_next_shrink(struct hw_replica *replica, const struct hw_settings *settings);
+bool hw_replica_maybe_shrink_isr(struct hw_replica *replica, hw_time_ms_t now_ms);
+hw_time_ms_t hw_replica_next_shrink(struct hw_replica *replica);
 
 /*
  * Propose `isr` by hand, time taken away: one more member, who qualifies (R4.3), or fewer, of whom
@@ -257,7 +251,6 @@ bool hw_replica_take_proposal(struct hw_replica *replica, int64_t message,
  * made. It is ignored where that is not the change in flight any more (R4.7). Returns whether the
  * committed ISR changed. */
 bool hw_replica_apply_proposal_answer(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                      const struct hw_settings *settings,
                                       const struct hw_alter_partition_request *request,
                                       const struct hw_alter_partition_response *response);
 
@@ -279,21 +272,18 @@ struct hw_append_request {
  * the log). Source: Partition.appendRecordsToLeader (R1.6, R1.9 to R1.29).
  */
 enum hw_status hw_replica_append(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                 const struct hw_settings *settings,
                                  const struct hw_append_request *request,
                                  struct hw_log_append_info *info, struct hw_error *error);
 
 /* Append the marker of a coordinator that goes by this transaction.version. Errors: as
- * hw_replica_may_append() with acks=all, hw_log_check_marker(), hw_log_append_marker(). */
+ * hw_replica_may_append() with acks=all, hw_producer_state_check_marker(), hw_log_append_marker(). */
 enum hw_status hw_replica_append_marker(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                        const struct hw_settings *settings,
                                         const struct hw_marker *marker, int transaction_version,
                                         struct hw_log_append_info *info, struct hw_error *error);
 
 /* The checks of hw_replica_append() that do not look at the batch: may this leader take a produce
  * with these acks now? */
-enum hw_status hw_replica_may_append(const struct hw_replica *replica,
-                                     const struct hw_settings *settings, int32_t acks,
+enum hw_status hw_replica_may_append(const struct hw_replica *replica, int32_t acks,
                                      struct hw_error *error);
 
 /* R1.2. NONE, FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, or NOT_LEADER_OR_FOLLOWER where the leader
@@ -307,8 +297,7 @@ void hw_waiting_add(struct hw_replica *replica, int64_t id, hw_offset_t required
                     hw_time_ms_t deadline_ms);
 
 /* Resolve what can be (R1.35), then what has timed out (R1.38). */
-void hw_waiting_check(struct hw_replica *replica, hw_time_ms_t now_ms,
-                      const struct hw_settings *settings);
+void hw_waiting_check(struct hw_replica *replica, hw_time_ms_t now_ms);
 
 /* Answer all that still wait with `error` (R1.39; crash of the broker). */
 void hw_waiting_fail_all(struct hw_replica *replica, enum hw_kafka_error error);
@@ -342,7 +331,6 @@ enum hw_fetch_attempt {
  * Source: Partition.fetchRecords.
  */
 enum hw_status hw_replica_answer_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                       const struct hw_settings *settings,
                                        const struct hw_fetch_request *request,
                                        enum hw_fetch_attempt attempt,
                                        struct hw_fetch_response *response, struct hw_error *error);
@@ -392,32 +380,22 @@ enum { HW_FETCH_MAX_BYTES = 57671680 };
  * not waiting for more than that (R2.17). */
 void hw_fetch_request_limit(struct hw_fetch_request *request, const struct hw_settings *settings);
 
-/* Whether a session leaves a partition out that asks for `a` after it has asked for `b` (W2.5). */
-bool hw_fetch_requests_equal(const struct hw_fetch_request *a, const struct hw_fetch_request *b);
-
 /* The next request at the follower's place. Returns false if the replica does not fetch. */
 bool hw_replica_build_fetch(const struct hw_replica *replica, hw_broker_epoch_t broker_epoch,
-                            const struct hw_settings *settings, bool sends_epochs,
-                            struct hw_fetch_request *request);
-
-/* Is this follower left out of the next request, since it takes too fast? Not one that is known to
- * be where the leader's high watermark is. Source: RemoteLeaderEndPoint.shouldFollowerThrottle
- * (R8.7). */
-bool hw_replica_is_fetch_throttled(const struct hw_replica *replica, hw_time_ms_t now_ms);
+                            bool sends_epochs, struct hw_fetch_request *request);
 
 /*
  * Apply the leader's answer to `request`: append, then take over the high watermark, then the log
  * start (R2.25); or truncate where the answer says that the logs diverge (R2.24); or react to the
- * error (R2.27). *records: how many were appended. *out_of_range: the answer was
- * OFFSET_OUT_OF_RANGE, and the caller asks the leader for its offsets:
+ * error (R2.27). *records: how many were appended. After OFFSET_OUT_OF_RANGE
+ * (fetch.is_out_of_range) the caller asks the leader for its offsets:
  * hw_replica_apply_out_of_range(). Errors: HW_NO_MEMORY, HW_IO; the replica is then marked failed
  * or delayed as R2.27 says.
  */
 enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                      const struct hw_settings *settings,
                                       const struct hw_fetch_request *request,
                                       const struct hw_fetch_response *response, int64_t *records,
-                                      bool *out_of_range, struct hw_error *error);
+                                      struct hw_error *error);
 
 /*
  * R2.30: the leader was asked for its latest and earliest offset. `refused` is its answer, and
@@ -425,7 +403,6 @@ enum hw_status hw_replica_apply_fetch(struct hw_replica *replica, hw_time_ms_t n
  * Errors: as hw_replica_apply_fetch().
  */
 enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                             const struct hw_settings *settings,
                                              enum hw_kafka_error refused, hw_epoch_t leader_epoch,
                                              hw_offset_t leader_log_end,
                                              hw_offset_t leader_log_start, struct hw_error *error);
@@ -437,13 +414,11 @@ enum hw_status hw_replica_apply_out_of_range(struct hw_replica *replica, hw_time
  * longer truncating ignores the answer (R5.16). Errors: as hw_replica_truncate_follower().
  */
 enum hw_status hw_replica_apply_epoch_end(struct hw_replica *replica, hw_time_ms_t now_ms,
-                                          const struct hw_settings *settings,
                                           enum hw_kafka_error refused, hw_epoch_t leader_epoch,
                                           struct hw_epoch_end end, struct hw_error *error);
 
 /* The request could not be delivered: delay (R2.27). */
-void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms,
-                             const struct hw_settings *settings);
+void hw_replica_fetch_failed(struct hw_replica *replica, hw_time_ms_t now_ms);
 
 /*
  * Where to cut a log with these epochs and this end for the leader's answer (E, X), and whether that
@@ -472,13 +447,8 @@ void hw_replica_fail(struct hw_replica *replica, enum hw_status status,
 enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offset_t offset,
                                             bool is_complete, struct hw_error *error);
 
-/* Where the batch begins that `offset` lies inside of; `offset` itself where it lies in none.
- * Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT. */
-enum hw_status hw_replica_batch_boundary(const struct hw_replica *replica, hw_offset_t offset,
-                                         hw_offset_t *boundary, struct hw_error *error);
-
 /* Where the last batch of the log ends: below the log end if a cut fell inside a batch, which went
- * whole. Errors: as above. */
+ * whole. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT. */
 enum hw_status hw_replica_batches_end(const struct hw_replica *replica, hw_offset_t *end,
                                       struct hw_error *error);
 

@@ -133,16 +133,15 @@ void hw_replica_start_fetching(struct hw_replica *replica, bool starts_truncatin
                                 .delay_until_ms = HW_TIME_NEVER};
 }
 
-void hw_replica_become_follower(struct hw_replica *replica,
-                                const struct hw_partition_record *record, bool starts_truncating,
-                                bool *epoch_rose)
+bool hw_replica_become_follower(struct hw_replica *replica,
+                                const struct hw_partition_record *record, bool starts_truncating)
 {
+    bool epoch_rises = record->leader_epoch > replica->leader_epoch;
+
     HW_ASSERT(record->leader != replica->broker);
-    *epoch_rose = false;
     if (record->partition_epoch < replica->partition_epoch) {
-        return;
+        return false;
     }
-    *epoch_rose = record->leader_epoch > replica->leader_epoch;
     replica->role = HW_ROLE_FOLLOWER;
     replica->leader = record->leader;
     replica->leader_epoch = record->leader_epoch;
@@ -154,10 +153,11 @@ void hw_replica_become_follower(struct hw_replica *replica,
     replica->is_proposal_unsent = false;
     replica->assignment = record->replicas;
     replica->adding = record->adding;
-    if (*epoch_rose) {
+    if (epoch_rises) {
         roles_note(replica);
         hw_replica_start_fetching(replica, starts_truncating);
         hw_waiting_fail_all(replica, HW_KAFKA_NOT_LEADER_OR_FOLLOWER);
     }
     replica->changes++;
+    return epoch_rises;
 }

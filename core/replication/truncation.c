@@ -73,27 +73,6 @@ enum hw_status hw_replica_truncate_follower(struct hw_replica *replica, hw_offse
     return HW_OK;
 }
 
-enum hw_status hw_replica_batch_boundary(const struct hw_replica *replica, hw_offset_t offset,
-                                         hw_offset_t *boundary, struct hw_error *error)
-{
-    struct hw_buffer bytes;
-    struct hw_batch batch;
-    enum hw_status status;
-
-    *boundary = offset;
-    if (offset <= hw_log_start(replica->log) || offset >= hw_log_end(replica->log)) {
-        return HW_OK;
-    }
-    hw_buffer_init(&bytes, replica->allocator);
-    status = hw_log_read(replica->log, offset, hw_log_end(replica->log), 1, true, &bytes, error);
-    if (status == HW_OK && hw_batch_parse(bytes.bytes, bytes.size, &batch) == HW_BATCH_OK &&
-        batch.base_offset < offset) {
-        *boundary = batch.base_offset;
-    }
-    hw_buffer_release(&bytes);
-    return status;
-}
-
 enum hw_status hw_replica_batches_end(const struct hw_replica *replica, hw_offset_t *end,
                                       struct hw_error *error)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A protocol variant: the decisions in which the rules differ, one file a variant. Nothing else
- * asks which variant is in force, save one default in core/config/config.c.
+ * A protocol variant: the decisions in which the rules differ. Nothing else asks which variant is in
+ * force, save one default in core/config/config.c.
  *
  *     kafka            today's rules, R1 to R10                  variant_kafka.c
- *     hw-truncation    until 0.10: followers cut to their HW     variant_hw_truncation.c
- *     kip-101          0.11: they ask where their epoch ends     variant_kip_101.c
- *     kip-279          2.0: and back to the last common one      variant_kip_279.c
+ *     hw-truncation    until 0.10: followers cut to their HW
+ *     kip-101          0.11: they ask where their epoch ends
+ *     kip-279          2.0: and back to the last common one
  *     minikafka        the teaching model                        variant_minikafka.c
  */
 #ifndef HW_REPLICATION_VARIANT_H
@@ -22,6 +22,7 @@ struct hw_log_outline {
     hw_offset_t high_watermark; /* Within the two. */
 };
 
+/* A variant's table names what it does: of what else stands here it does nothing. */
 struct hw_variant {
     const char *name;
 
@@ -38,13 +39,6 @@ struct hw_variant {
     bool has_elr;      /* Eligible leader replicas, where they are turned on. */
     int32_t default_acks;
     const char *default_replica_lag_time_max_ms; /* As text; NULL: today's. */
-
-    /* partition->variant_state, where the variant keeps something of its own of a partition: both
-     * NULL where it does not. Errors: HW_NO_MEMORY. Called by hw_variant_prepare() and
-     * hw_variant_release(). */
-    enum hw_status (*prepare)(struct hw_partition *partition, const struct hw_allocator *allocator,
-                              struct hw_error *error);
-    void (*release)(struct hw_partition *partition);
 
     /* A partition was created, or loaded. Its replicas are attached and know their roles. */
     void (*created)(struct hw_partition *partition, const struct hw_step *step);
@@ -137,14 +131,8 @@ extern const struct hw_variant hw_variant_kip_101;
 extern const struct hw_variant hw_variant_kip_279;
 extern const struct hw_variant hw_variant_minikafka;
 
-/* Have what a partition needs to go by `variant`, before it does; give it back after it did, or
- * where it will not. Errors: HW_NO_MEMORY. */
-enum hw_status hw_variant_prepare(const struct hw_variant *variant, struct hw_partition *partition,
-                                  const struct hw_allocator *allocator, struct hw_error *error);
-void hw_variant_release(const struct hw_variant *variant, struct hw_partition *partition);
-
-/* The partition has gone by `before` and goes by partition->variant, which is prepared, from now
- * on. Errors: HW_NO_MEMORY, HW_IO, HW_CORRUPT; all that could be done is done. */
+/* The partition has gone by `before` and goes by partition->variant from now on. Errors:
+ * HW_NO_MEMORY, HW_IO, HW_CORRUPT; all that could be done is done. */
 enum hw_status hw_variant_switch(struct hw_partition *partition, const struct hw_step *step,
                                  const struct hw_variant *before, struct hw_error *error);
 

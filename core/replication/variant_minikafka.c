@@ -9,73 +9,29 @@
  */
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
-#include "core/replication/variant_kafka.h"
+#include "core/record/batch.h"
+#include "core/replication/variant.h"
 
 #include <inttypes.h>
-
-/* What the model keeps of a partition: the one high watermark, and what it remembers of each
- * replica, in the order of record.replicas, also while its broker is down. */
-struct mini {
-    const struct hw_allocator *allocator;
-    hw_offset_t high_watermark;
-    struct {
-        hw_offset_t log_end;
-        hw_time_ms_t last_fetch_ms;
-    } replicas[HW_REPLICAS_MAX];
-};
-
-static struct mini *mini_of(const struct hw_partition *partition)
-{
-    HW_ASSERT(partition->variant_state != NULL);
-    return partition->variant_state;
-}
-
-static enum hw_status mini_prepare(struct hw_partition *partition,
-                                   const struct hw_allocator *allocator, struct hw_error *error)
-{
-    struct mini *made = hw_alloc_zeroed(allocator, sizeof *made);
-
-    if (made == NULL) {
-        return hw_error_no_memory(error, partition->name);
-    }
-    made->allocator = allocator;
-    partition->variant_state = made;
-    return HW_OK;
-}
-
-static void mini_release(struct hw_partition *partition)
-{
-    struct mini *mini = mini_of(partition);
-
-    hw_free(mini->allocator, mini, sizeof *mini);
-}
 
 /* Show the shared high watermark in each log, as far as that log reaches. */
 static void mini_publish(struct hw_partition *partition)
 {
     for (int32_t i = 0; i < partition->replica_count; i++) {
         partition->replicas[i]->changes += hw_log_update_high_watermark(
-            partition->replicas[i]->log, mini_of(partition)->high_watermark);
+            partition->replicas[i]->log, partition->model.high_watermark);
     }
 }
 
-/* Where a replica stands in record.replicas; -1: it holds the partition no more. */
-static int32_t mini_find(const struct hw_partition *partition, hw_broker_id_t id)
+/* What it remembers of a replica; NULL: that holds the partition no more. */
+static struct hw_model_replica *mini_find(struct hw_partition *partition, hw_broker_id_t id)
 {
-    int32_t i = 0;
-
-    while (i < partition->record.replicas.count && partition->record.replicas.ids[i] != id) {
-        i++;
+    for (int32_t i = 0; i < partition->record.replicas.count; i++) {
+        if (partition->record.replicas.ids[i] == id) {
+            return &partition->model.replicas[i];
+        }
     }
-    return i < partition->record.replicas.count ? i : -1;
-}
-
-static int32_t mini_index(const struct hw_partition *partition, hw_broker_id_t id)
-{
-    int32_t i = mini_find(partition, id);
-
-    HW_ASSERT(i >= 0);
-    return i;
+    return NULL;
 }
 
 /* What a replica's log is known to reach: one that does not run has at least what its leader heard
@@ -96,7 +52,7 @@ static hw_offset_t mini_known_end(const struct hw_partition *partition, hw_broke
 static void mini_begin(struct hw_partition *partition, const struct hw_step *step,
                        hw_offset_t high_watermark)
 {
-    struct mini *mini = mini_of(partition);
+    struct hw_model *mini = &partition->model;
 
     mini->high_watermark = high_watermark;
     for (int32_t i = 0; i < partition->record.replicas.count; i++) {
@@ -132,7 +88,7 @@ static void mini_created(struct hw_partition *partition, const struct hw_step *s
  * leader keeps it, for the tables. */
 static void mini_observe(struct hw_partition *partition)
 {
-    struct mini *mini = mini_of(partition);
+    struct hw_model *mini = &partition->model;
     struct hw_replica *leader = hw_partition_leader(partition);
 
     for (int32_t i = 0; i < partition->record.replicas.count; i++) {
@@ -156,13 +112,13 @@ static void mini_observe(struct hw_partition *partition)
 
 /* Have all that were in sync at the append got it? Who holds the partition no more does not count.
  */
-static bool mini_captured_have(const struct hw_partition *partition,
+static bool mini_captured_have(struct hw_partition *partition,
                                const struct hw_waiting_produce *waiting)
 {
     for (int32_t i = 0; i < waiting->captured.count; i++) {
-        int32_t at = mini_find(partition, waiting->captured.ids[i]);
+        const struct hw_model_replica *known = mini_find(partition, waiting->captured.ids[i]);
 
-        if (at >= 0 && mini_of(partition)->replicas[at].log_end < waiting->required_offset) {
+        if (known != NULL && known->log_end < waiting->required_offset) {
             return false;
         }
     }
@@ -190,10 +146,10 @@ static void mini_raise_high_watermark(struct hw_partition *partition, hw_offset_
     const struct hw_replica *leader = hw_partition_leader(partition);
     struct hw_event event = hw_partition_event(partition, HW_EVENT_HIGH_WATERMARK);
 
-    event.offset = mini_of(partition)->high_watermark;
+    event.offset = partition->model.high_watermark;
     event.high_watermark = offset;
     event.end_offset = leader == NULL ? HW_OFFSET_NONE : hw_log_end(leader->log);
-    mini_of(partition)->high_watermark = offset;
+    partition->model.high_watermark = offset;
     hw_journal_add_bare(partition->journal, &event);
 }
 
@@ -204,13 +160,11 @@ static void mini_evaluate(struct hw_partition *partition)
 
     mini_observe(partition);
     for (int32_t i = 0; i < partition->record.isr.count; i++) {
-        int32_t at = mini_index(partition, partition->record.isr.ids[i]);
+        hw_offset_t log_end = mini_find(partition, partition->record.isr.ids[i])->log_end;
 
-        if (mini_of(partition)->replicas[at].log_end < smallest) {
-            smallest = mini_of(partition)->replicas[at].log_end;
-        }
+        smallest = HW_MIN(log_end, smallest);
     }
-    if (partition->record.isr.count > 0 && smallest > mini_of(partition)->high_watermark) {
+    if (partition->record.isr.count > 0 && smallest > partition->model.high_watermark) {
         mini_raise_high_watermark(partition, smallest);
     }
     mini_publish(partition);
@@ -247,9 +201,8 @@ static enum hw_status mini_tell(struct hw_partition *partition, const struct hw_
         if (replica->broker == partition->record.leader) {
             status = hw_replica_become_leader(replica, step->now_ms, &partition->record, &changed,
                                               error);
-        } else {
-            hw_replica_become_follower(replica, &partition->record, false, &changed);
-            status = changed ? mini_truncate(partition, step, replica, error) : status;
+        } else if (hw_replica_become_follower(replica, &partition->record, false)) {
+            status = mini_truncate(partition, step, replica, error);
         }
     }
     mini_publish(partition);
@@ -295,7 +248,7 @@ static enum hw_status mini_may_append(struct hw_partition *partition, struct hw_
                                hw_broker_list_format(&partition->record.isr, isr, sizeof isr),
                                partition->settings->min_insync_replicas);
     }
-    return hw_replica_may_append(leader, partition->settings, acks, error);
+    return hw_replica_may_append(leader, acks, error);
 }
 
 /* The model remembers the last batch of a producer only; a new one begins with 0. */
@@ -356,13 +309,13 @@ static enum hw_status mini_refresh_isr(struct hw_partition *partition, const str
     mini_observe(partition);
     for (int32_t i = 0; i < partition->record.replicas.count; i++) {
         hw_broker_id_t id = partition->record.replicas.ids[i];
-        hw_offset_t log_end = mini_of(partition)->replicas[i].log_end;
+        hw_offset_t log_end = partition->model.replicas[i].log_end;
 
         if (id == partition->record.leader ||
             (hw_log_end(leader->log) - log_end <= partition->settings->replica_lag_max_messages &&
-             step->now_ms - mini_of(partition)->replicas[i].last_fetch_ms <=
+             step->now_ms - partition->model.replicas[i].last_fetch_ms <=
                  partition->settings->replica_lag_time_max_ms &&
-             log_end >= mini_of(partition)->high_watermark)) {
+             log_end >= partition->model.high_watermark)) {
             hw_broker_list_add(&isr, id);
         }
     }
@@ -374,10 +327,8 @@ static enum hw_status mini_refresh_isr(struct hw_partition *partition, const str
 /* Only time can drop a member by itself: log ends and high watermark stand still. */
 static void mini_move_times(struct hw_partition *partition, int64_t by_ms)
 {
-    struct mini *mini = partition->variant_state; /* While the cluster is opened: none yet. */
-
-    for (int32_t i = 0; mini != NULL && i < HW_REPLICAS_MAX; i++) {
-        hw_time_move(&mini->replicas[i].last_fetch_ms, by_ms);
+    for (int32_t i = 0; i < HW_REPLICAS_MAX; i++) {
+        hw_time_move(&partition->model.replicas[i].last_fetch_ms, by_ms);
     }
 }
 
@@ -385,16 +336,39 @@ static hw_time_ms_t mini_next_isr_change(const struct hw_partition *partition)
 {
     hw_time_ms_t earliest = INT64_MAX;
 
-    for (int32_t i = 0; i < partition->record.isr.count; i++) {
-        hw_broker_id_t id = partition->record.isr.ids[i];
-        hw_time_ms_t due = mini_of(partition)->replicas[mini_index(partition, id)].last_fetch_ms +
+    for (int32_t i = 0; i < partition->record.replicas.count; i++) {
+        hw_broker_id_t id = partition->record.replicas.ids[i];
+        hw_time_ms_t due = partition->model.replicas[i].last_fetch_ms +
                            partition->settings->replica_lag_time_max_ms + 1;
 
-        if (id != partition->record.leader && due < earliest) {
+        if (id != partition->record.leader && due < earliest &&
+            hw_broker_list_contains(&partition->record.isr, id)) {
             earliest = due;
         }
     }
     return hw_partition_leader(partition) == NULL ? INT64_MAX : earliest;
+}
+
+/* Where the batch begins that `offset` lies inside of; `offset` itself where it lies in none. */
+static enum hw_status mini_batch_boundary(const struct hw_replica *replica, hw_offset_t offset,
+                                          hw_offset_t *boundary, struct hw_error *error)
+{
+    struct hw_buffer bytes;
+    struct hw_batch batch;
+    enum hw_status status;
+
+    *boundary = offset;
+    if (offset <= hw_log_start(replica->log) || offset >= hw_log_end(replica->log)) {
+        return HW_OK;
+    }
+    hw_buffer_init(&bytes, replica->allocator);
+    status = hw_log_read(replica->log, offset, hw_log_end(replica->log), 1, true, &bytes, error);
+    if (status == HW_OK && hw_batch_parse(bytes.bytes, bytes.size, &batch) == HW_BATCH_OK &&
+        batch.base_offset < offset) {
+        *boundary = batch.base_offset;
+    }
+    hw_buffer_release(&bytes);
+    return status;
 }
 
 /* Refuse a place that is no end of a batch: only whole batches are cut and copied. */
@@ -403,7 +377,7 @@ static enum hw_status mini_check_boundary(const struct hw_partition *partition,
                                           struct hw_error *error)
 {
     hw_offset_t boundary;
-    enum hw_status status = hw_replica_batch_boundary(replica, offset, &boundary, error);
+    enum hw_status status = mini_batch_boundary(replica, offset, &boundary, error);
 
     if (status != HW_OK || boundary == offset) {
         return status;
@@ -419,7 +393,7 @@ static enum hw_status mini_check_boundary(const struct hw_partition *partition,
 static enum hw_status mini_cut_to_high_watermark(const struct hw_partition *partition,
                                                  struct hw_replica *replica, struct hw_error *error)
 {
-    hw_offset_t high_watermark = mini_of(partition)->high_watermark;
+    hw_offset_t high_watermark = partition->model.high_watermark;
     enum hw_status status;
 
     if (hw_log_end(replica->log) <= high_watermark) {
@@ -494,8 +468,7 @@ static enum hw_status mini_fetch_one(struct hw_partition *partition, const struc
         status = mini_copy(partition, leader, follower, step->now_ms, records, error);
     }
     if (status == HW_OK) {
-        mini_of(partition)->replicas[mini_index(partition, follower->broker)].last_fetch_ms =
-            step->now_ms;
+        mini_find(partition, follower->broker)->last_fetch_ms = step->now_ms;
         hw_replica_start_fetching(follower, false);
         follower->fetch.phase = HW_PHASE_FETCHING; /* Also where nothing is in its log yet. */
         follower->fetch.lag = hw_log_end(leader->log) - hw_log_end(follower->log);
@@ -631,8 +604,7 @@ static enum hw_status mini_rejoin(struct hw_partition *partition, const struct h
     if (status != HW_OK) {
         return status;
     }
-    mini_of(partition)->replicas[mini_index(partition, follower->broker)].last_fetch_ms =
-        step->now_ms;
+    mini_find(partition, follower->broker)->last_fetch_ms = step->now_ms;
     /* Unlike a removal, a rejoin moves neither the high watermark nor the waiting acks. */
     status = mini_leave_isr(partition, step, follower->broker, error);
     mini_observe(partition);
@@ -643,7 +615,7 @@ static hw_offset_t mini_high_watermark(const struct hw_partition *partition,
                                        const struct hw_replica *replica)
 {
     (void)replica;
-    return mini_of(partition)->high_watermark;
+    return partition->model.high_watermark;
 }
 
 static bool mini_waits_for(const struct hw_partition *partition, const struct hw_replica *leader,
@@ -687,7 +659,7 @@ static enum hw_status mini_entered(struct hw_partition *partition, const struct 
     enum hw_status told;
     enum hw_status status;
 
-    mini_of(partition)->high_watermark = mini_largest_known(partition, false);
+    partition->model.high_watermark = mini_largest_known(partition, false);
     told = mini_tell(partition, step, error);
     status = hw_variant_align(partition, told == HW_OK ? error : &later);
     mini_begin(partition, step, mini_committed_end(partition));
@@ -695,7 +667,7 @@ static enum hw_status mini_entered(struct hw_partition *partition, const struct 
         hw_broker_id_t id = partition->record.isr.ids[i];
 
         if (id != partition->record.leader &&
-            mini_known_end(partition, id) < mini_of(partition)->high_watermark) {
+            mini_known_end(partition, id) < partition->model.high_watermark) {
             (void)hw_broker_list_remove(&isr, id);
         }
     }
@@ -724,18 +696,10 @@ static void mini_check(const struct hw_partition *partition)
 
 const struct hw_variant hw_variant_minikafka = {
     .name = "minikafka",
-    .sends_epochs = false,
-    .starts_truncating = false,
     .truncates_when_told = true,
     .high_watermark_ignores_min_isr = true,
-    .has_controller = false,
-    .has_transactions = false,
-    .has_timeouts = false,
-    .has_elr = false,
     .default_acks = 1,
     .default_replica_lag_time_max_ms = "10000",
-    .prepare = mini_prepare,
-    .release = mini_release,
     .created = mini_created,
     .entered = mini_entered,
     .may_append = mini_may_append,

@@ -8,23 +8,7 @@
  * sync.
  */
 #include "core/base/broker_list.h"
-#include "core/replication/variant_kafka.h"
-
-enum hw_status hw_variant_prepare(const struct hw_variant *variant, struct hw_partition *partition,
-                                  const struct hw_allocator *allocator, struct hw_error *error)
-{
-    return variant->prepare == NULL || partition->variant_state != NULL
-               ? HW_OK
-               : variant->prepare(partition, allocator, error);
-}
-
-void hw_variant_release(const struct hw_variant *variant, struct hw_partition *partition)
-{
-    if (variant->prepare != NULL && partition->variant_state != NULL) {
-        variant->release(partition);
-        partition->variant_state = NULL;
-    }
-}
+#include "core/replication/exchange.h"
 
 hw_offset_t hw_variant_common_end(const struct hw_replica *a, const struct hw_replica *b)
 {
@@ -83,41 +67,6 @@ enum hw_status hw_variant_align(struct hw_partition *partition, struct hw_error 
         first = first == HW_OK ? status : first;
     }
     return first;
-}
-
-/* The running members of the ISR without those whose log ends below the leader's high watermark:
- * the rule that let them in, or cut their log, is not in force any more. */
-static struct hw_broker_list switch_isr(const struct hw_partition *partition)
-{
-    const struct hw_replica *leader = hw_partition_leader(partition);
-    struct hw_broker_list isr = partition->record.isr;
-
-    for (int32_t i = 0; leader != NULL && i < partition->replica_count; i++) {
-        const struct hw_replica *replica = partition->replicas[i];
-
-        if (replica->leader_epoch == leader->leader_epoch &&
-            hw_log_end(replica->log) < hw_log_high_watermark(leader->log)) {
-            (void)hw_broker_list_remove(&isr, replica->broker);
-        }
-    }
-    return isr;
-}
-
-enum hw_status hw_kafka_entered(struct hw_partition *partition, const struct hw_step *step,
-                                struct hw_error *error)
-{
-    enum hw_status status = hw_variant_align(partition, error);
-    struct hw_broker_list isr = switch_isr(partition);
-    struct hw_error later;
-    enum hw_status told;
-
-    if (!hw_controller_protocol_changed(step->controller, partition->settings, &isr,
-                                        &partition->record)) {
-        return status;
-    }
-    partition->is_record_dirty = true;
-    told = hw_exchange_tell_all(partition, step, status == HW_OK ? error : &later);
-    return status == HW_OK ? told : status;
 }
 
 /* In every running replica epochs grow from batch to batch, and the list of them says so; what was

@@ -56,12 +56,10 @@ static void waiting_resolve(struct hw_replica *replica, struct hw_waiting_produc
     replica->changes++;
 }
 
-void hw_waiting_check(struct hw_replica *replica, hw_time_ms_t now_ms,
-                      const struct hw_settings *settings)
+void hw_waiting_check(struct hw_replica *replica, hw_time_ms_t now_ms)
 {
     hw_offset_t high_watermark = hw_log_high_watermark(replica->log);
-    bool enough =
-        hw_replica_maximal_isr(replica).count >= hw_replica_effective_min_isr(replica, settings);
+    bool enough = hw_replica_maximal_isr(replica)->count >= hw_replica_effective_min_isr(replica);
 
     for (size_t i = replica->waiting_head; i < replica->waiting_count; i++) {
         struct hw_waiting_produce *waiting = &replica->waiting[i];

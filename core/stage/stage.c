@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding rows and topics to a stage, and what holds them. */
+/* Adding rows and topics to a stage, and what holds them; numbers to go back to, without touching a row;
+ * who waits for whom. */
 #include "core/stage/stage.h"
 
 #include "core/base/assert.h"
@@ -44,11 +45,12 @@ bool hw_stage_has_created(const struct hw_stage *stage, const struct hw_topic *t
 void hw_stage_drop_partitions(struct hw_stage *stage, size_t count)
 {
     while (stage->partition_count > count) {
-        struct hw_stage_partition *partition = &stage->partitions[--stage->partition_count];
+        const struct hw_stage_partition *last = &stage->partitions[--stage->partition_count];
+        struct hw_partition *partition = &last->topic->partitions[last->index];
 
-        partition->topic->places[partition->index] = 0;
-        if (!hw_stage_has_created(stage, partition->topic)) {
-            partition->topic->writers[partition->index] = NULL;
+        partition->place = 0;
+        if (!hw_stage_has_created(stage, last->topic)) {
+            partition->writer = NULL;
         }
     }
 }
@@ -72,13 +74,13 @@ void hw_stage_reset(struct hw_stage *stage)
 /* Bytes of a batch that holds only this record. */
 static int64_t batch_of_one_size(const struct hw_record *record)
 {
-    int64_t length = 1 + 1 + 1 + (int64_t)hw_varint_size(record->key_size) +
-                     (int64_t)hw_varint_size(record->value_size) +
-                     (int64_t)hw_varint_size(record->header_count) + record->headers_size;
+    int64_t length = 1 + 1 + 1 + (int64_t)hw_varlong_size(record->key_size) +
+                     (int64_t)hw_varlong_size(record->value_size) +
+                     (int64_t)hw_varlong_size(record->header_count) + record->headers_size;
 
     length += HW_MAX(record->key_size, 0) + (int64_t)HW_MAX(record->value_size, 0);
     return HW_BATCH_HEADER_SIZE + length +
-           (length > INT32_MAX ? 0 : (int64_t)hw_varint_size((int32_t)length));
+           (length > INT32_MAX ? 0 : (int64_t)hw_varlong_size(length));
 }
 
 /* R1.12, R1.16 and R1.17, R1.20, in that order. */
@@ -147,12 +149,10 @@ static enum hw_status find_or_push_partition(struct hw_stage *stage,
                                              struct hw_stage_partition **partition,
                                              struct hw_error *error)
 {
-    struct hw_topic *topic = target->topic;
-    int32_t index = target->partition->number;
     enum hw_status status;
 
-    if (topic->places[index] != 0) {
-        *partition = &stage->partitions[topic->places[index] - 1];
+    if (target->partition->place != 0) {
+        *partition = &stage->partitions[target->partition->place - 1];
         return hw_stage_check_leader(*partition, target->leader, error);
     }
     status = hw_array_reserve(stage->cluster->callers, (void **)&stage->partitions,
@@ -163,12 +163,12 @@ static enum hw_status find_or_push_partition(struct hw_stage *stage,
     }
     *partition = &stage->partitions[stage->partition_count++];
     **partition =
-        (struct hw_stage_partition){.topic = topic,
-                                    .index = index,
+        (struct hw_stage_partition){.topic = target->topic,
+                                    .index = target->partition->number,
                                     .base = hw_log_end(target->leader->log),
                                     .tally = {.earliest = INT64_MAX, .latest = HW_TIMESTAMP_NONE}};
-    topic->places[index] = (uint32_t)stage->partition_count;
-    topic->writers[index] = &stage->writer;
+    target->partition->place = (uint32_t)stage->partition_count;
+    target->partition->writer = &stage->writer;
     return HW_OK;
 }
 
@@ -238,9 +238,9 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
     if (status == HW_OK && produce->is_transactional) {
         status = hw_cluster_check_transactions(cluster, -1, -1, error);
     }
-    writer = status == HW_OK ? target.topic->writers[target.partition->number] : NULL;
+    writer = status == HW_OK ? target.partition->writer : NULL;
     if (writer != NULL && writer != &stage->writer) {
-        return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);
+        return hw_cluster_refuse_written(cluster, target.partition, error);
     }
     if (status == HW_OK) {
         status = check_row(cluster, &target, &put, error);
@@ -288,7 +288,7 @@ enum hw_status hw_stage_create_topic(struct hw_stage *stage, const struct hw_top
     }
     /* Nobody else may write to what a rollback takes away again. */
     for (int32_t p = 0; p < topic->partition_count; p++) {
-        topic->writers[p] = &stage->writer;
+        topic->partitions[p].writer = &stage->writer;
     }
     stage->created[stage->created_count++] = topic;
     return HW_OK;
@@ -298,16 +298,16 @@ enum hw_status hw_stage_delete_topic(struct hw_stage *stage, const char *topic,
                                      struct hw_error *error)
 {
     struct hw_selection selection;
+    const struct hw_partition *partition;
     enum hw_status status = hw_cluster_select(stage->cluster, topic, -1, &selection, error);
 
     HW_ASSERT(!stage->writer.is_prepared);
     if (status != HW_OK) {
         return status;
     }
-    for (int32_t p = 0; p < selection.topic->partition_count; p++) {
-        if (selection.topic->writers[p] != NULL && selection.topic->writers[p] != &stage->writer) {
-            return hw_cluster_refuse_written(stage->cluster, selection.topic,
-                                             &selection.topic->partitions[p], error);
+    while ((partition = hw_selection_next(&selection)) != NULL) {
+        if (partition->writer != NULL && partition->writer != &stage->writer) {
+            return hw_cluster_refuse_written(stage->cluster, partition, error);
         }
     }
     status = hw_array_reserve(stage->cluster->callers, (void **)&stage->deleted,
@@ -332,4 +332,134 @@ void hw_stage_drop_topics(struct hw_stage *stage, size_t created_count, size_t d
         (void)hw_cluster_do_delete_topic(stage->cluster, stage->created[--stage->created_count],
                                          &unused);
     }
+}
+
+/* ----------------------------------------------------------------------------------- savepoints */
+
+/* The number of the first savepoint at or above `level`. */
+static size_t first_savepoint(const struct hw_stage *stage, int32_t level)
+{
+    size_t i = stage->savepoint_count;
+
+    while (i > 0 && stage->savepoints[i - 1].level >= level) {
+        i--;
+    }
+    return i;
+}
+
+/* Forget the savepoints from number `first` on. */
+static void forget_savepoints(struct hw_stage *stage, size_t first)
+{
+    while (stage->savepoint_count > first) {
+        stage->saved_count -= stage->savepoints[--stage->savepoint_count].partition_count;
+    }
+}
+
+enum hw_status hw_stage_savepoint(struct hw_stage *stage, int32_t level, struct hw_error *error)
+{
+    const struct hw_allocator *allocator = stage->cluster->callers;
+    size_t first = first_savepoint(stage, level);
+    enum hw_status status;
+
+    HW_ASSERT(level >= 0 && !stage->writer.is_prepared);
+    status = hw_array_reserve(allocator, (void **)&stage->savepoints, &stage->savepoint_capacity,
+                              first + 1, sizeof *stage->savepoints, error);
+    if (status == HW_OK) {
+        /* More than is needed where savepoints are forgotten: then as much is free again. */
+        status = hw_array_reserve(allocator, (void **)&stage->saved, &stage->saved_capacity,
+                                  stage->saved_count + stage->partition_count, sizeof *stage->saved,
+                                  error);
+    }
+    if (status != HW_OK) {
+        return status;
+    }
+    forget_savepoints(stage, first);
+    stage->savepoints[stage->savepoint_count++] =
+        (struct hw_stage_savepoint){.level = level,
+                                    .chunk_count = stage->chunks.count,
+                                    .partition_count = stage->partition_count,
+                                    .created_count = stage->created_count,
+                                    .deleted_count = stage->deleted_count};
+    for (size_t i = 0; i < stage->partition_count; i++) {
+        stage->saved[stage->saved_count++] = (struct hw_stage_saved){
+            .tally = stage->partitions[i].tally,
+            .end = hw_stage_chunks_end(&stage->chunks, stage->partitions[i].chunk)};
+    }
+    return HW_OK;
+}
+
+void hw_stage_release(struct hw_stage *stage, int32_t level)
+{
+    forget_savepoints(stage, first_savepoint(stage, level));
+}
+
+void hw_stage_rollback_to(struct hw_stage *stage, int32_t level)
+{
+    size_t first = first_savepoint(stage, level);
+    const struct hw_stage_savepoint *savepoint;
+    const struct hw_stage_saved *saved;
+
+    HW_ASSERT(!stage->writer.is_prepared);
+    if (first == stage->savepoint_count) {
+        return;
+    }
+    forget_savepoints(stage, first + 1);
+    savepoint = &stage->savepoints[first];
+    saved = stage->saved + (stage->saved_count - savepoint->partition_count);
+    hw_stage_drop_partitions(stage, savepoint->partition_count);
+    hw_stage_chunks_drop(&stage->chunks, savepoint->chunk_count);
+    for (size_t i = 0; i < savepoint->partition_count; i++) {
+        stage->partitions[i].tally = saved[i].tally;
+        stage->partitions[i].chunk = saved[i].end.chunk;
+        hw_stage_chunks_cut(&stage->chunks, &saved[i].end);
+    }
+    hw_stage_chunks_trim_file(&stage->chunks);
+    hw_stage_drop_topics(stage, savepoint->created_count, savepoint->deleted_count);
+}
+
+/* -------------------------------------------------------------------------------------- waiting */
+
+/*
+ * Who waits for whom. A stage waits for one partition at a time, and a partition has one writer, so
+ * what follows from a partition is a chain:
+ *
+ *     partition that was met -> its writer -> the partition that it waits for -> ... -> nobody
+ *
+ * It never runs in a circle: the one whose waiting would close it is told so, and does not wait.
+ */
+
+/* The stage that has written to it; NULL: none, or it is not there any more. */
+static struct hw_stage *wait_find_writer(const struct hw_cluster *cluster,
+                                         const struct hw_written *written)
+{
+    size_t index = hw_cluster_topic_index(cluster, written->topic);
+    const struct hw_topic *topic = index < cluster->topic_count ? cluster->topics[index] : NULL;
+
+    return topic != NULL && written->partition < topic->partition_count
+               ? (struct hw_stage *)topic->partitions[written->partition].writer
+               : NULL;
+}
+
+enum hw_stage_met hw_stage_wait(struct hw_cluster *cluster, struct hw_stage *stage)
+{
+    struct hw_written met = cluster->met;
+    const struct hw_stage *writer = wait_find_writer(cluster, &met);
+    const struct hw_stage *next = writer;
+
+    cluster->met.topic[0] = '\0';
+    while (next != NULL && next != stage) {
+        next = wait_find_writer(cluster, &next->waits_for);
+    }
+    if (writer == NULL || next != NULL) {
+        return HW_MET_IN_VAIN;
+    }
+    if (stage != NULL) {
+        stage->waits_for = met;
+    }
+    return writer->writer.is_prepared ? HW_MET_COMMIT : HW_MET_OPEN;
+}
+
+void hw_stage_stop_waiting(struct hw_stage *stage)
+{
+    stage->waits_for.topic[0] = '\0';
 }

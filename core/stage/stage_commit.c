@@ -154,8 +154,7 @@ static enum hw_status append_chunk(struct hw_stage *stage, size_t index, struct 
     request.bytes = batches->bytes;
     request.size_bytes = batches->size;
     partition->is_appended = true; /* Some may be, also after an error. */
-    status = hw_replica_append(leader, stage->cluster->now_ms, &partition->topic->settings,
-                               &request, &info, error);
+    status = hw_replica_append(leader, stage->cluster->now_ms, &request, &info, error);
     if (status == HW_OK) {
         stage->answers[partition->answer - 1].next_offset = info.last_offset + 1;
     }
@@ -353,10 +352,11 @@ static void give_answers(struct hw_stage *stage)
 
     for (size_t i = 0; i < stage->answer_count; i++) {
         const struct hw_stage_answer *answer = &stage->answers[i];
-        struct hw_replica *leader = same_leader(&stage->partitions[answer->partition]);
+        const struct hw_stage_partition *partition = &stage->partitions[answer->partition];
+        struct hw_replica *leader = same_leader(partition);
 
-        hw_acks_set_offsets(&cluster->acks, answer->ack_id, answer->base_offset,
-                            answer->next_offset - 1);
+        hw_acks_set_appended(&cluster->acks, answer->ack_id, answer->base_offset,
+                             answer->next_offset - 1, partition->leader_epoch);
         if (answer->acks == 0) {
             hw_acks_resolve(&cluster->acks, answer->ack_id, HW_KAFKA_NONE, cluster->now_ms);
         } else if (leader == NULL) {
@@ -376,18 +376,17 @@ static void settle_partition(struct hw_stage *stage, struct hw_stage_partition *
 {
     struct hw_cluster *cluster = stage->cluster;
     struct hw_topic *topic = partition->topic;
-    struct hw_step step = hw_cluster_step(cluster);
     struct hw_replica *leader = same_leader(partition);
     struct hw_error unused;
 
-    topic->writers[partition->index] = NULL;
+    partition_of(partition)->writer = NULL;
     if (partition->tally.sticky_count > 0) {
         topic->sticky_partition = (partition->index + 1) % topic->partition_count;
     }
     if (leader != NULL) {
-        cluster->variant->appended(partition_of(partition), &step, leader);
+        cluster->variant->appended(partition_of(partition), hw_cluster_step(cluster), leader);
     }
-    (void)hw_cluster_finish_partition(cluster, topic, partition_of(partition), HW_OK, &unused);
+    (void)hw_cluster_finish_partition(cluster, partition_of(partition), HW_OK, &unused);
 }
 
 static void commit_topics(struct hw_stage *stage)
@@ -396,7 +395,7 @@ static void commit_topics(struct hw_stage *stage)
 
     for (size_t i = 0; i < stage->created_count; i++) {
         for (int32_t p = 0; p < stage->created[i]->partition_count; p++) {
-            stage->created[i]->writers[p] = NULL;
+            stage->created[i]->partitions[p].writer = NULL;
         }
         decide(stage, stage->created[i], HW_TOPIC_DECIDED);
     }

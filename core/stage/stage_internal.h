@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a stage, shared by stage.c (adding),
- * stage_savepoints.c (savepoints), stage_commit.c (prepare, commit, rollback), stage_split.c
- * and stage_transaction.c.
+ * The inside of a stage, shared by stage.c (adding, savepoints, waiting), stage_commit.c (prepare,
+ * commit, rollback), stage_split.c and stage_transaction.c.
  *
- * Always: a partition in the list has at least one row, and is locked (topic->writers) by this
+ * Always: a partition in the list has at least one row, and is locked (its writer) by this
  * stage; so are all partitions of a topic that the stage has created.
  */
 #ifndef HW_STAGE_STAGE_INTERNAL_H
@@ -65,7 +64,7 @@ struct hw_stage_savepoint {
 };
 
 struct hw_stage {
-    struct hw_writer writer; /* Must be first: it stands for the stage in topic->writers. */
+    struct hw_writer writer; /* Must be first: it stands for the stage as a writer. */
     struct hw_cluster *cluster;
     struct hw_stage_chunks chunks;
 

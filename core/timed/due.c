@@ -5,16 +5,12 @@
 
 enum hw_status hw_timed_touch(struct hw_timed *timed, size_t place, struct hw_error *error)
 {
-    enum hw_status status = HW_OK;
+    enum hw_status status =
+        hw_array_reserve(timed->allocator, (void **)&timed->touched, &timed->touched_capacity,
+                         timed->touched_count + 1, sizeof *timed->touched, error);
 
-    if (timed->is_touched[place]) {
-        return HW_OK;
-    }
-    status = hw_array_reserve(timed->allocator, (void **)&timed->touched, &timed->touched_capacity,
-                              timed->touched_count + 1, sizeof *timed->touched, error);
     if (status == HW_OK) {
         timed->touched[timed->touched_count++] = place;
-        timed->is_touched[place] = true;
     }
     return status;
 }

@@ -113,11 +113,10 @@ enum hw_status hw_timed_call_apply(struct hw_timed *timed, struct hw_timed_fetch
     }
     follower->fetch.is_out_of_range = false;
     status = call->kind == HW_CALL_EPOCH
-                 ? hw_replica_apply_epoch_end(follower, step->now_ms, partition->settings,
-                                              call->refused, HW_EPOCH_NONE, call->end, error)
-                 : hw_replica_apply_out_of_range(follower, step->now_ms, partition->settings,
-                                                 call->refused, named, call->log_end,
-                                                 call->log_start, error);
+                 ? hw_replica_apply_epoch_end(follower, step->now_ms, call->refused, HW_EPOCH_NONE,
+                                              call->end, error)
+                 : hw_replica_apply_out_of_range(follower, step->now_ms, call->refused, named,
+                                                 call->log_end, call->log_start, error);
     /* What failed stands in the journal, and stops this partition only. */
     return status == HW_NO_MEMORY ? status : hw_timed_touch(timed, place, error);
 }

@@ -95,8 +95,8 @@ static enum hw_status fetch_wait_answer_part(struct hw_timed *timed,
     if (part->has_response) { /* Of an answer that lacked memory. */
         hw_fetch_response_release(&part->response);
     }
-    status = hw_replica_answer_fetch(leader, step->now_ms, partition->settings, &request,
-                                     HW_FETCH_ANSWER, &part->response, error);
+    status = hw_replica_answer_fetch(leader, step->now_ms, &request, HW_FETCH_ANSWER,
+                                     &part->response, error);
     part->has_response = true; /* It holds memory. */
     if (status == HW_OK) {
         status = fetch_wait_own(&part->response, timed->allocator, error);
@@ -256,11 +256,11 @@ static enum hw_status fetch_wait_hear(struct hw_timed *timed, struct hw_timed_fe
         part->is_quiet = true;
         return HW_OK;
     }
-    status = hw_replica_answer_fetch(leader, step->now_ms, partition->settings, &part->request,
-                                     HW_FETCH_RECEIVE, &response, error);
+    status = hw_replica_answer_fetch(leader, step->now_ms, &part->request, HW_FETCH_RECEIVE,
+                                     &response, error);
     hw_fetch_response_release(&response);
     if (leader->role == HW_ROLE_LEADER) {
-        hw_waiting_check(leader, step->now_ms, partition->settings);
+        hw_waiting_check(leader, step->now_ms);
     }
     /* Of a hundred partitions that a request names it moves one or two. */
     if (status == HW_OK && (leader->changes != changes || leader->is_proposal_unsent)) {

@@ -2,7 +2,7 @@
 /* One broker's fetch loop to one leader's broker: kafka-time W3, W7. What becomes of a request at
  * the leader is in fetch_wait.c. */
 #include "core/base/assert.h"
-#include "core/base/search.h"
+#include "core/base/uuid.h"
 #include "core/replication/exchange.h"
 #include "core/timed/timed_internal.h"
 
@@ -113,21 +113,13 @@ static enum hw_status fetcher_add_member(struct hw_timed *timed, struct hw_timed
                : HW_OK;
 }
 
-/* Members of a fetcher before they are gathered anew: those that stand in both are not new. */
-static bool fetcher_had(const size_t *members, size_t count, size_t place)
-{
-    size_t at;
-
-    HW_SEARCH(at, 0, count, members[at] < place);
-    return at < count && members[at] == place;
-}
-
 static enum hw_status fetcher_gather(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                      struct hw_error *error)
 {
     size_t *before = fetcher->members;
     size_t before_count = fetcher->member_count;
     size_t before_capacity = fetcher->member_capacity;
+    size_t at = 0;
     enum hw_status status = HW_OK;
 
     fetcher->may_call = true;
@@ -140,8 +132,11 @@ static enum hw_status fetcher_gather(struct hw_timed *timed, struct hw_timed_fet
 
         if (hw_timed_fetches(fetcher, replica) &&
             fetcher_id_of(timed, timed->partitions[place]) == fetcher->id) {
+            while (at < before_count && before[at] < place) { /* Both rise. */
+                at++;
+            }
             status = fetcher_add_member(timed, fetcher, place,
-                                        !fetcher_had(before, before_count, place), error);
+                                        at == before_count || before[at] != place, error);
         }
     }
     hw_free(timed->allocator, before, before_capacity * sizeof *before);
@@ -206,6 +201,19 @@ static bool fetcher_asks_the_same(const struct hw_timed_fetcher *fetcher,
            replica->fetch.phase == HW_PHASE_FETCHING && !replica->throttles_as_follower;
 }
 
+/* Whether a session leaves a partition out that asks for `a` after it has asked for `b` (W2.5). */
+static bool fetcher_requests_equal(const struct hw_fetch_request *a,
+                                   const struct hw_fetch_request *b)
+{
+    return a->replica_id == b->replica_id && a->replica_epoch == b->replica_epoch &&
+           hw_uuid_equal(&a->topic_id, &b->topic_id) &&
+           a->current_leader_epoch == b->current_leader_epoch &&
+           a->fetch_offset == b->fetch_offset && a->last_fetched_epoch == b->last_fetched_epoch &&
+           a->log_start == b->log_start && a->partition_max_bytes == b->partition_max_bytes &&
+           a->max_bytes == b->max_bytes && a->min_bytes == b->min_bytes &&
+           a->max_wait_ms == b->max_wait_ms;
+}
+
 /* What the follower asks of its partition now; *ready: it does ask. */
 static enum hw_status fetcher_build(struct hw_timed *timed, const struct hw_timed_fetcher *fetcher,
                                     const struct hw_step *step, struct hw_replica *replica,
@@ -227,7 +235,7 @@ static enum hw_status fetcher_build(struct hw_timed *timed, const struct hw_time
     }
     if (status == HW_OK && *ready) {
         part->is_same = !fetcher->is_new_session &&
-                        hw_fetch_requests_equal(&part->request, &replica->fetch.request);
+                        fetcher_requests_equal(&part->request, &replica->fetch.request);
         replica->fetch.request = part->request;
         replica->fetch.asked_changes = replica->changes;
     }
@@ -358,7 +366,7 @@ static enum hw_status fetcher_fail(struct hw_timed *timed, struct hw_timed_fetch
                                   &fetcher->parts[i],
                                   fetcher->state == HW_FETCHER_ANSWERED ? "the connection broke"
                                                                         : "no answer in time");
-            hw_replica_fetch_failed(replica, step->now_ms, partition->settings);
+            hw_replica_fetch_failed(replica, step->now_ms);
         }
     }
     fetcher_release_parts(fetcher);
@@ -379,7 +387,6 @@ static enum hw_status fetcher_apply(struct hw_timed *timed, struct hw_timed_fetc
         struct hw_replica *follower = hw_partition_find(partition, fetcher->follower);
         uint64_t changes;
         int64_t records;
-        bool out_of_range = false;
 
         if (!hw_timed_fetches(fetcher, follower)) {
             continue;
@@ -392,10 +399,9 @@ static enum hw_status fetcher_apply(struct hw_timed *timed, struct hw_timed_fetc
             continue;
         }
         changes = follower->changes;
-        status = hw_replica_apply_fetch(follower, step->now_ms, partition->settings, &part->request,
-                                        &part->response, &records, &out_of_range, error);
-        follower->fetch.is_out_of_range = out_of_range; /* It asks about that in its next turn. */
-        fetcher->may_call = fetcher->may_call || out_of_range;
+        status = hw_replica_apply_fetch(follower, step->now_ms, &part->request, &part->response,
+                                        &records, error);
+        fetcher->may_call = fetcher->may_call || follower->fetch.is_out_of_range;
         if (status == HW_IO || status == HW_CORRUPT || follower->fetch.phase == HW_PHASE_FAILED ||
             (status == HW_OK && follower->changes != changes)) {
             /* What failed stands in the journal, and stops this partition only. */
@@ -434,35 +440,24 @@ static enum hw_status fetcher_receive(struct hw_timed *timed, struct hw_timed_fe
 
 /* --------------------------------------------------------------------------------------- events */
 
+typedef enum hw_status fetcher_step(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
+                                    const struct hw_step *step, struct hw_error *error);
+
+static fetcher_step *const fetcher_steps[] = {
+    [HW_TIMED_FETCHER_TURN] = fetcher_turn,
+    [HW_TIMED_REQUEST_ARRIVES] = hw_timed_fetch_arrive,
+    [HW_TIMED_REQUEST_WAITED] = hw_timed_fetch_expire,
+    [HW_TIMED_ANSWER_ARRIVES] = fetcher_receive,
+    [HW_TIMED_ANSWER_ON_DISK] = fetcher_apply,
+    [HW_TIMED_REQUEST_FAILS] = fetcher_fail,
+};
+
 enum hw_status hw_timed_fetcher_event(struct hw_timed *timed, struct hw_timed_fetcher *fetcher,
                                       const struct hw_step *step, enum hw_timed_kind kind,
                                       struct hw_error *error)
 {
-    switch (kind) {
-    case HW_TIMED_FETCHER_TURN:
-        return fetcher_turn(timed, fetcher, step, error);
-    case HW_TIMED_REQUEST_ARRIVES:
-        return hw_timed_fetch_arrive(timed, fetcher, step, error);
-    case HW_TIMED_REQUEST_WAITED:
-        return hw_timed_fetch_expire(timed, fetcher, step, error);
-    case HW_TIMED_ANSWER_ARRIVES:
-        return fetcher_receive(timed, fetcher, step, error);
-    case HW_TIMED_ANSWER_ON_DISK:
-        return fetcher_apply(timed, fetcher, step, error);
-    case HW_TIMED_REQUEST_FAILS:
-        return fetcher_fail(timed, fetcher, step, error);
-    case HW_TIMED_PROPOSAL_ARRIVES:
-    case HW_TIMED_PROPOSAL_ANSWERED:
-    case HW_TIMED_NOTICE_ARRIVES:
-    case HW_TIMED_HEARTBEAT_LEAVES:
-    case HW_TIMED_HEARTBEAT_ARRIVES:
-    case HW_TIMED_HEARTBEAT_ANSWERED:
-    case HW_TIMED_HEARTBEAT_LOST:
-    case HW_TIMED_SHUTDOWN_WAITED:
-        break;
-    }
-    HW_ASSERT(false);
-    return HW_OK;
+    HW_ASSERT(kind <= HW_TIMED_REQUEST_FAILS);
+    return fetcher_steps[kind](timed, fetcher, step, error);
 }
 
 /* Whether the follower's broker runs: it has a replica of one of the partitions. */

@@ -26,6 +26,14 @@ static struct hw_timed_heart *heart_find(const struct hw_timed *timed, hw_broker
     return NULL;
 }
 
+const struct hw_timed_heart *hw_timed_heart(const struct hw_timed *timed, hw_broker_id_t broker)
+{
+    static const struct hw_timed_heart unknown = {.is_told = true, .known_id = -1};
+    const struct hw_timed_heart *heart = heart_find(timed, broker);
+
+    return heart == NULL ? &unknown : heart;
+}
+
 static enum hw_status heart_have(struct hw_timed *timed, hw_broker_id_t broker,
                                  struct hw_timed_heart **heart, struct hw_error *error)
 {
@@ -57,20 +65,6 @@ static enum hw_status heart_rest(struct hw_timed *timed, struct hw_timed_heart *
         heart->generation++;
     }
     return status;
-}
-
-bool hw_timed_is_told(const struct hw_timed *timed, hw_broker_id_t broker)
-{
-    const struct hw_timed_heart *heart = heart_find(timed, broker);
-
-    return heart == NULL || heart->is_told;
-}
-
-bool hw_timed_leaves(const struct hw_timed *timed, hw_broker_id_t broker)
-{
-    const struct hw_timed_heart *heart = heart_find(timed, broker);
-
-    return heart != NULL && heart->leaves;
 }
 
 /* What is on its way arrives. */
@@ -146,13 +140,6 @@ enum hw_status hw_timed_pause(struct hw_timed *timed, hw_broker_id_t broker, int
     return status;
 }
 
-int64_t hw_timed_heart_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker)
-{
-    const struct hw_timed_heart *heart = heart_find(timed, broker);
-
-    return heart == NULL ? 0 : heart->wakes_us;
-}
-
 /* Up to which message it has got all notices. */
 static int64_t heart_knows(const struct hw_timed *timed, hw_broker_id_t broker)
 {
@@ -164,13 +151,6 @@ static int64_t heart_knows(const struct hw_timed *timed, hw_broker_id_t broker)
         }
     }
     return known;
-}
-
-bool hw_timed_has_heard(const struct hw_timed *timed, hw_broker_id_t broker, int64_t message_id)
-{
-    const struct hw_timed_heart *heart = heart_find(timed, broker);
-
-    return heart != NULL && heart->known_id >= message_id;
 }
 
 enum hw_status hw_timed_leave(struct hw_timed *timed, hw_broker_id_t broker, int64_t now_us,

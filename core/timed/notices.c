@@ -48,7 +48,7 @@ enum hw_status hw_timed_send_notices(struct hw_timed *timed, struct hw_error *er
 static void notices_maybe_stop_fetching(const struct hw_timed *timed,
                                         const struct hw_notice *notice, struct hw_replica *replica)
 {
-    if (hw_timed_leaves(timed, notice->broker) && replica->role == HW_ROLE_FOLLOWER &&
+    if (hw_timed_heart(timed, notice->broker)->leaves && replica->role == HW_ROLE_FOLLOWER &&
         replica->partition_epoch == notice->record.partition_epoch &&
         !hw_broker_list_contains(&notice->record.isr, notice->broker)) {
         replica->fetch.is_stopped = true;
@@ -68,7 +68,7 @@ enum hw_status hw_timed_deliver_notice(struct hw_timed *timed, const struct hw_s
     }
     /* What a cut link has swallowed is told again when it heals. */
     replica = hw_partition_find(notice.partition, notice.broker);
-    if (replica == NULL || !hw_timed_is_told(timed, notice.broker) ||
+    if (replica == NULL || !hw_timed_heart(timed, notice.broker)->is_told ||
         !hw_links_connected(step->links, HW_CONTROLLER, notice.broker)) {
         return HW_OK;
     }

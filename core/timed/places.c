@@ -107,11 +107,6 @@ static enum hw_status places_reserve(struct hw_timed *timed, size_t count, struc
             hw_array_reserve(timed->allocator, (void **)&timed->topic_ids,
                              &timed->topic_id_capacity, count, sizeof *timed->topic_ids, error);
     }
-    if (status == HW_OK) {
-        status =
-            hw_array_reserve(timed->allocator, (void **)&timed->is_touched,
-                             &timed->is_touched_capacity, count, sizeof *timed->is_touched, error);
-    }
     return status;
 }
 
@@ -135,7 +130,6 @@ enum hw_status hw_timed_take_partitions(struct hw_timed *timed,
         for (size_t i = 0; i < count; i++) {
             timed->partitions[i] = partitions[i];
             timed->topic_ids[i] = partitions[i]->topic_id;
-            timed->is_touched[i] = false;
         }
         timed->partition_count = count;
         timed->touched_count = 0;

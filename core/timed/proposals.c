@@ -83,6 +83,25 @@ static void proposals_note_arrival(const struct hw_timed *timed,
     }
 }
 
+/* The request, or its answer, leaves at `leaves_us`. */
+static enum hw_status proposals_post(struct hw_timed *timed, struct hw_timed_sender *sender,
+                                     int64_t bytes, int64_t leaves_us, struct hw_error *error)
+{
+    bool is_answer = sender->is_answer;
+    int64_t *last_us = is_answer ? &sender->last_answer_us : &sender->last_request_us;
+    enum hw_status status =
+        hw_wires_send(&timed->wires, timed->random, is_answer ? HW_CONTROLLER : sender->broker,
+                      is_answer ? sender->broker : HW_CONTROLLER, bytes, leaves_us, last_us, error);
+
+    sender->due_us = *last_us;
+    return status == HW_OK
+               ? hw_timed_schedule(
+                     timed, HW_TIMED_DELIVERY,
+                     is_answer ? HW_TIMED_PROPOSAL_ANSWERED : HW_TIMED_PROPOSAL_ARRIVES,
+                     sender->due_us, (int64_t)sender->place, ++sender->generation, error)
+               : status;
+}
+
 /* Send the first `count` of what is queued. */
 static enum hw_status proposals_send(struct hw_timed *timed, struct hw_timed_sender *sender,
                                      size_t count, struct hw_error *error)
@@ -117,15 +136,10 @@ static enum hw_status proposals_send(struct hw_timed *timed, struct hw_timed_sen
     sender->is_answer = false;
     sender->request_id = ++timed->notices.next_id;
     sender->sent_us = timed->now_us;
-    status = hw_wires_send(&timed->wires, timed->random, sender->broker, HW_CONTROLLER,
-                           PROPOSAL_REQUEST_BYTES +
-                               PROPOSAL_REQUEST_PART_BYTES * (int64_t)sender->proposal_count,
-                           timed->now_us, &sender->last_request_us, error);
-    sender->due_us = sender->last_request_us;
-    return status == HW_OK ? hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_PROPOSAL_ARRIVES,
-                                               sender->due_us, (int64_t)sender->place,
-                                               ++sender->generation, error)
-                           : status;
+    return proposals_post(timed, sender,
+                          PROPOSAL_REQUEST_BYTES +
+                              PROPOSAL_REQUEST_PART_BYTES * (int64_t)sender->proposal_count,
+                          timed->now_us, error);
 }
 
 enum hw_status hw_timed_propose(struct hw_timed *timed, size_t place, struct hw_error *error)
@@ -187,15 +201,10 @@ static enum hw_status proposals_decide(struct hw_timed *timed, struct hw_timed_s
         return status;
     }
     sender->is_answer = true;
-    status = hw_wires_send(&timed->wires, timed->random, HW_CONTROLLER, sender->broker,
-                           PROPOSAL_ANSWER_BYTES +
-                               PROPOSAL_ANSWER_PART_BYTES * (int64_t)sender->proposal_count,
-                           timed->now_us + HW_TIMED_LINGER_US, &sender->last_answer_us, error);
-    sender->due_us = sender->last_answer_us;
-    return status == HW_OK ? hw_timed_schedule(timed, HW_TIMED_DELIVERY, HW_TIMED_PROPOSAL_ANSWERED,
-                                               sender->due_us, (int64_t)sender->place,
-                                               ++sender->generation, error)
-                           : status;
+    return proposals_post(timed, sender,
+                          PROPOSAL_ANSWER_BYTES +
+                              PROPOSAL_ANSWER_PART_BYTES * (int64_t)sender->proposal_count,
+                          timed->now_us + HW_TIMED_LINGER_US, error);
 }
 
 static enum hw_status proposals_apply(struct hw_timed *timed, struct hw_timed_sender *sender,
@@ -210,9 +219,9 @@ static enum hw_status proposals_apply(struct hw_timed *timed, struct hw_timed_se
         struct hw_replica *leader = hw_partition_find(partition, sender->broker);
 
         if (leader != NULL) {
-            (void)hw_replica_apply_proposal_answer(leader, step->now_ms, partition->settings,
-                                                   &proposal->request, &proposal->response);
-            hw_waiting_check(leader, step->now_ms, partition->settings);
+            (void)hw_replica_apply_proposal_answer(leader, step->now_ms, &proposal->request,
+                                                   &proposal->response);
+            hw_waiting_check(leader, step->now_ms);
             status = hw_timed_touch(timed, proposal->place, error);
         }
         if (status == HW_OK) {
@@ -240,22 +249,9 @@ enum hw_status hw_timed_sender_event(struct hw_timed *timed, struct hw_timed_sen
 enum hw_status hw_timed_sender_resume(struct hw_timed *timed, struct hw_timed_sender *sender,
                                       const struct hw_step *step, struct hw_error *error)
 {
-    hw_broker_id_t from = sender->is_answer ? HW_CONTROLLER : sender->broker;
-    hw_broker_id_t to = sender->is_answer ? sender->broker : HW_CONTROLLER;
-    enum hw_status status;
-
     if (!sender->is_held || !hw_links_connected(step->links, HW_CONTROLLER, sender->broker)) {
         return HW_OK;
     }
     sender->is_held = false;
-    status = hw_wires_send(&timed->wires, timed->random, from, to, 0, timed->now_us,
-                           sender->is_answer ? &sender->last_answer_us : &sender->last_request_us,
-                           error);
-    sender->due_us = sender->is_answer ? sender->last_answer_us : sender->last_request_us;
-    return status == HW_OK
-               ? hw_timed_schedule(
-                     timed, HW_TIMED_DELIVERY,
-                     sender->is_answer ? HW_TIMED_PROPOSAL_ANSWERED : HW_TIMED_PROPOSAL_ARRIVES,
-                     sender->due_us, (int64_t)sender->place, ++sender->generation, error)
-               : status;
+    return proposals_post(timed, sender, 0, timed->now_us, error);
 }

@@ -32,7 +32,6 @@ void hw_timed_release(struct hw_timed *timed)
     hw_free(allocator, timed->partitions, timed->partition_capacity * sizeof(void *));
     hw_free(allocator, timed->topic_ids, timed->topic_id_capacity * sizeof *timed->topic_ids);
     hw_free(allocator, timed->touched, timed->touched_capacity * sizeof *timed->touched);
-    hw_free(allocator, timed->is_touched, timed->is_touched_capacity * sizeof *timed->is_touched);
     hw_free(allocator, timed->hearts, timed->heart_capacity * sizeof *timed->hearts);
     hw_free(allocator, timed->disks, timed->disk_capacity * sizeof *timed->disks);
     hw_notices_release(&timed->notices);
@@ -53,14 +52,6 @@ void hw_timed_stop(struct hw_timed *timed)
 }
 
 /* ---------------------------------------------------------------------------- after each event */
-
-static void timed_begin_touching(struct hw_timed *timed)
-{
-    for (size_t i = 0; i < timed->touched_count; i++) {
-        timed->is_touched[timed->touched[i]] = false;
-    }
-    timed->touched_count = 0;
-}
 
 /* The partition has changed: whoever waits for that goes on, and what its leaders propose is
  * queued.
@@ -130,7 +121,7 @@ enum hw_status hw_timed_refresh(struct hw_timed *timed, const struct hw_step *st
     if (step->now_ms * 1000 > timed->now_us) {
         timed->now_us = step->now_ms * 1000;
     }
-    timed_begin_touching(timed);
+    timed->touched_count = 0;
     if (!hw_timed_are_same(timed, partitions, count)) {
         status = hw_timed_take_partitions(timed, partitions, count, error);
     }
@@ -155,7 +146,7 @@ enum hw_status hw_timed_look(struct hw_timed *timed, const struct hw_step *step,
 {
     enum hw_status status = HW_OK;
 
-    timed_begin_touching(timed);
+    timed->touched_count = 0;
     for (size_t i = 0; i < timed->partition_count && status == HW_OK; i++) {
         if (timed->partitions[i]->has_news) {
             status = hw_timed_touch(timed, i, error);
@@ -173,44 +164,30 @@ int64_t hw_timed_next_us(const struct hw_timed *timed)
     return first == NULL ? INT64_MAX : first->due_us;
 }
 
+/* An event of another generation than its fetcher's or sender's is over. */
 static enum hw_status timed_dispatch(struct hw_timed *timed, const struct hw_step *step,
                                      const struct hw_timed_event *event, struct hw_error *error)
 {
     enum hw_timed_kind kind = (enum hw_timed_kind)event->kind;
 
-    switch (kind) {
-    case HW_TIMED_FETCHER_TURN:
-    case HW_TIMED_REQUEST_ARRIVES:
-    case HW_TIMED_REQUEST_WAITED:
-    case HW_TIMED_ANSWER_ARRIVES:
-    case HW_TIMED_ANSWER_ON_DISK:
-    case HW_TIMED_REQUEST_FAILS: {
+    if (kind <= HW_TIMED_REQUEST_FAILS) {
         struct hw_timed_fetcher *fetcher = timed->fetchers[event->what];
 
         return fetcher->generation == event->generation
                    ? hw_timed_fetcher_event(timed, fetcher, step, kind, error)
                    : HW_OK;
     }
-    case HW_TIMED_PROPOSAL_ARRIVES:
-    case HW_TIMED_PROPOSAL_ANSWERED: {
+    if (kind <= HW_TIMED_PROPOSAL_ANSWERED) {
         struct hw_timed_sender *sender = timed->senders[event->what];
 
         return sender->generation == event->generation
                    ? hw_timed_sender_event(timed, sender, step, kind, error)
                    : HW_OK;
     }
-    case HW_TIMED_NOTICE_ARRIVES:
-        return hw_timed_deliver_notice(timed, step, event->what, error);
-    case HW_TIMED_HEARTBEAT_LEAVES:
-    case HW_TIMED_HEARTBEAT_ARRIVES:
-    case HW_TIMED_HEARTBEAT_ANSWERED:
-    case HW_TIMED_HEARTBEAT_LOST:
-    case HW_TIMED_SHUTDOWN_WAITED:
-        return hw_timed_heart_event(timed, (size_t)event->what, step, kind, event->generation,
-                                    error);
-    }
-    HW_ASSERT(false);
-    return HW_OK;
+    return kind == HW_TIMED_NOTICE_ARRIVES
+               ? hw_timed_deliver_notice(timed, step, event->what, error)
+               : hw_timed_heart_event(timed, (size_t)event->what, step, kind, event->generation,
+                                      error);
 }
 
 enum hw_status hw_timed_run_next(struct hw_timed *timed, const struct hw_step *step,
@@ -220,7 +197,7 @@ enum hw_status hw_timed_run_next(struct hw_timed *timed, const struct hw_step *s
     enum hw_status status;
     bool is_held;
 
-    timed_begin_touching(timed);
+    timed->touched_count = 0;
     timed->contact.kind = HW_CONTACT_NONE;
     timed->now_us = HW_MAX(event.due_us, timed->now_us);
     status = hw_timed_hold(timed, &event, &is_held, error);
@@ -236,24 +213,12 @@ enum hw_status hw_timed_run_next(struct hw_timed *timed, const struct hw_step *s
 /* ----------------------------------------------------------------------------- what is under way
  */
 
-static const char *timed_fetcher_state(enum hw_timed_fetcher_state state)
-{
-    switch (state) {
-    case HW_FETCHER_ASKS:
-        return "travelling";
-    case HW_FETCHER_WAITS:
-        return "waiting";
-    case HW_FETCHER_ANSWERED:
-    case HW_FETCHER_WRITES:
-        return "answered";
-    case HW_FETCHER_HELD_REQUEST:
-    case HW_FETCHER_HELD_ANSWER:
-        return "held";
-    case HW_FETCHER_RESTS:
-        break;
-    }
-    return "";
-}
+static const char *const timed_fetcher_states[] = {
+    [HW_FETCHER_RESTS] = "",           [HW_FETCHER_ASKS] = "travelling",
+    [HW_FETCHER_WAITS] = "waiting",    [HW_FETCHER_ANSWERED] = "answered",
+    [HW_FETCHER_WRITES] = "answered",  [HW_FETCHER_HELD_REQUEST] = "held",
+    [HW_FETCHER_HELD_ANSWER] = "held",
+};
 
 static struct hw_timed_request timed_fetch_request(const struct hw_timed *timed,
                                                    const struct hw_timed_fetcher *fetcher,
@@ -265,9 +230,10 @@ static struct hw_timed_request timed_fetch_request(const struct hw_timed *timed,
                 : fetcher->call.kind == HW_CALL_EPOCH ? "epoch"
                                                       : "list_offsets",
         .partition = timed->partitions[part->place],
+        .topic_id = timed->topic_ids[part->place],
         .sender = fetcher->follower,
         .receiver = fetcher->leader,
-        .state = timed_fetcher_state(fetcher->state),
+        .state = timed_fetcher_states[fetcher->state],
         .offset = part->request.fetch_offset,
         .min_bytes = part->request.min_bytes,
         .max_bytes = part->request.max_bytes,
@@ -277,21 +243,20 @@ static struct hw_timed_request timed_fetch_request(const struct hw_timed *timed,
         .wait_until_us = fetcher->state == HW_FETCHER_WAITS ? fetcher->wait_until_us : INT64_MAX};
 }
 
-static struct hw_timed_request timed_proposal(const struct hw_timed *timed,
-                                              const struct hw_timed_sender *sender,
-                                              const struct hw_timed_proposal *proposal)
+/* A message from or to the controller. */
+static struct hw_timed_request timed_control_message(const char *kind, const char *state,
+                                                     int64_t id, hw_broker_id_t sender,
+                                                     hw_broker_id_t receiver, int64_t sent_us,
+                                                     int64_t due_us)
 {
-    return (struct hw_timed_request){.id = sender->request_id,
-                                     .kind = "alter_partition",
-                                     .partition = timed->partitions[proposal->place],
-                                     .sender = sender->broker,
-                                     .receiver = HW_CONTROLLER,
-                                     .state = sender->is_held     ? "held"
-                                              : sender->is_answer ? "answered"
-                                                                  : "travelling",
+    return (struct hw_timed_request){.id = id,
+                                     .kind = kind,
+                                     .sender = sender,
+                                     .receiver = receiver,
+                                     .state = state,
                                      .offset = HW_OFFSET_NONE,
-                                     .sent_us = sender->sent_us,
-                                     .due_us = sender->due_us,
+                                     .sent_us = sent_us,
+                                     .due_us = due_us,
                                      .wait_until_us = INT64_MAX};
 }
 
@@ -346,7 +311,14 @@ bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
         size_t count = sender->is_under_way ? sender->proposal_count : 0;
 
         if (index < count) {
-            *request = timed_proposal(timed, sender, &sender->proposals[index]);
+            *request = timed_control_message("alter_partition",
+                                             sender->is_held     ? "held"
+                                             : sender->is_answer ? "answered"
+                                                                 : "travelling",
+                                             sender->request_id, sender->broker, HW_CONTROLLER,
+                                             sender->sent_us, sender->due_us);
+            request->partition = timed->partitions[sender->proposals[index].place];
+            request->topic_id = timed->topic_ids[sender->proposals[index].place];
             return true;
         }
         index -= count;
@@ -355,16 +327,9 @@ bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
         const struct hw_timed_heart *heart = &timed->hearts[i];
 
         if (heart->is_under_way && index-- == 0) {
-            *request = (struct hw_timed_request){.id = heart->request_id,
-                                                 .kind = heart->is_registered ? "heartbeat"
-                                                                              : "registration",
-                                                 .sender = heart->broker,
-                                                 .receiver = HW_CONTROLLER,
-                                                 .state = "travelling",
-                                                 .offset = HW_OFFSET_NONE,
-                                                 .sent_us = heart->sent_us,
-                                                 .due_us = heart->due_us,
-                                                 .wait_until_us = INT64_MAX};
+            *request = timed_control_message(heart->is_registered ? "heartbeat" : "registration",
+                                             "travelling", heart->request_id, heart->broker,
+                                             HW_CONTROLLER, heart->sent_us, heart->due_us);
             return true;
         }
     }
@@ -372,16 +337,10 @@ bool hw_timed_request_at(const struct hw_timed *timed, size_t index,
         return false;
     }
     notice = &timed->notices.notices[index];
-    *request = (struct hw_timed_request){.id = notice->id,
-                                         .kind = "notice",
-                                         .partition = notice->partition,
-                                         .sender = HW_CONTROLLER,
-                                         .receiver = notice->broker,
-                                         .state = "travelling",
-                                         .offset = HW_OFFSET_NONE,
-                                         .sent_us = notice->due_us == INT64_MAX ? timed->now_us
-                                                                                : notice->sent_us,
-                                         .due_us = notice->due_us,
-                                         .wait_until_us = INT64_MAX};
+    *request = timed_control_message(
+        "notice", "travelling", notice->id, HW_CONTROLLER, notice->broker,
+        notice->due_us == INT64_MAX ? timed->now_us : notice->sent_us, notice->due_us);
+    request->partition = notice->partition;
+    request->topic_id = notice->topic_id;
     return true;
 }

@@ -104,11 +104,9 @@ struct hw_timed {
     size_t partition_capacity;
     struct hw_uuid *topic_ids; /* Of these. */
     size_t topic_id_capacity;
-    size_t *touched; /* Places in `partitions`, each once. */
+    size_t *touched; /* Places in `partitions`: each once, since an event comes to each once. */
     size_t touched_count;
     size_t touched_capacity;
-    bool *is_touched; /* By place. */
-    size_t is_touched_capacity;
     struct hw_timed_fetcher **fetchers;
     size_t fetcher_count;
     size_t fetcher_capacity;
@@ -168,9 +166,6 @@ enum hw_status hw_timed_answer(struct hw_timed *timed, bool is_granted, bool is_
 enum hw_status hw_timed_leave(struct hw_timed *timed, hw_broker_id_t broker, int64_t now_us,
                               struct hw_error *error);
 
-/* It has asked for that. */
-bool hw_timed_leaves(const struct hw_timed *timed, hw_broker_id_t broker);
-
 /* It could not stop: it asks again an interval later. Errors: HW_NO_MEMORY. */
 enum hw_status hw_timed_leave_again(struct hw_timed *timed, hw_broker_id_t broker,
                                     struct hw_error *error);
@@ -179,16 +174,17 @@ enum hw_status hw_timed_leave_again(struct hw_timed *timed, hw_broker_id_t broke
  * one is awake. Errors: HW_NO_MEMORY. */
 enum hw_status hw_timed_pause(struct hw_timed *timed, hw_broker_id_t broker, int64_t wakes_us,
                               struct hw_error *error);
-/* Until when that is; a time that is past: it is awake. Each event and each INSERT asks, mostly while
- * nobody stands still. */
-int64_t hw_timed_heart_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker);
+
+/* What is known of a broker's life, never NULL: one that never beat is told of records, has heard of
+ * none, neither leaves nor stands still. Good until the next call that is not const. */
+const struct hw_timed_heart *hw_timed_heart(const struct hw_timed *timed, hw_broker_id_t broker);
+
+/* Until when it stands still; a time that is past: it is awake. Each event and each INSERT asks,
+ * mostly while nobody does. */
 static inline int64_t hw_timed_wakes_us(const struct hw_timed *timed, hw_broker_id_t broker)
 {
-    return timed->all_awake_us <= timed->now_us ? 0 : hw_timed_heart_wakes_us(timed, broker);
+    return timed->all_awake_us <= timed->now_us ? 0 : hw_timed_heart(timed, broker)->wakes_us;
 }
-
-/* Does the controller know that the broker has all that was told up to this message? */
-bool hw_timed_has_heard(const struct hw_timed *timed, hw_broker_id_t broker, int64_t message_id);
 
 /* When the next event is due; INT64_MAX: never. */
 int64_t hw_timed_next_us(const struct hw_timed *timed);
@@ -210,7 +206,9 @@ struct hw_timed_request {
     const char *
         kind; /* fetch, epoch, list_offsets, alter_partition, notice, heartbeat, registration; static. */
     const struct hw_partition *partition; /* NULL: it is about none. */
-    hw_broker_id_t sender;                /* HW_CONTROLLER: the controller. */
+    struct hw_uuid
+        topic_id;          /* Tells whether that partition is still there: its topic may be gone. */
+    hw_broker_id_t sender; /* HW_CONTROLLER: the controller. */
     hw_broker_id_t receiver;
     const char *state; /* travelling, waiting, answered, held; static. */
     hw_offset_t offset;

@@ -6,10 +6,10 @@
 #include "core/timed/meter.h"
 #include "core/timed/timed.h"
 
-/* What an event of the queue is about. `what` is the place of its fetcher or sender, or the id of
- * its notice; an event of another generation than its fetcher's or sender's is over. */
+/* What an event of the queue is about: fetchers first, then senders, notices, hearts. `what` is the
+ * place of its fetcher, sender or heart, or the id of its notice. */
 enum hw_timed_kind {
-    HW_TIMED_FETCHER_TURN, /* Those of fetchers come first. */
+    HW_TIMED_FETCHER_TURN,
     HW_TIMED_REQUEST_ARRIVES,
     HW_TIMED_REQUEST_WAITED,
     HW_TIMED_ANSWER_ARRIVES,
@@ -201,9 +201,6 @@ void hw_timed_sender_destroy(const struct hw_timed *timed, struct hw_timed_sende
 enum hw_status hw_timed_heart_event(struct hw_timed *timed, size_t place,
                                     const struct hw_step *step, enum hw_timed_kind kind,
                                     int64_t generation, struct hw_error *error);
-/* A broker that has begun and is not registered yet is told nothing. */
-bool hw_timed_is_told(const struct hw_timed *timed, hw_broker_id_t broker);
-
 /* pause.c: an event of a broker that stands still is put off; *is_held: so it was. Errors:
  * HW_NO_MEMORY. */
 enum hw_status hw_timed_hold(struct hw_timed *timed, const struct hw_timed_event *event,

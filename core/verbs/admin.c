@@ -27,42 +27,23 @@ static void admin_apply_configs(struct hw_cluster *cluster)
     }
 }
 
-static void admin_release_variant(struct hw_cluster *cluster, const struct hw_variant *variant)
+/* Where there is no controller the leader's log is what everything goes by: nobody else knows what was
+ * committed. */
+static enum hw_status admin_check_leaders(struct hw_cluster *cluster,
+                                          const struct hw_variant *variant, struct hw_error *error)
 {
-    for (size_t t = 0; t < cluster->topic_count; t++) {
-        for (int32_t p = 0; p < cluster->topics[t]->partition_count; p++) {
-            hw_variant_release(variant, &cluster->topics[t]->partitions[p]);
+    struct hw_selection all = hw_cluster_all(cluster);
+    const struct hw_partition *partition;
+
+    while (!variant->has_controller && (partition = hw_selection_next(&all)) != NULL) {
+        if (hw_partition_leader(partition) == NULL) {
+            return hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
+                                   "protocol %s begins with what the leader has, and %s has no"
+                                   " leader that runs: restart() it, or promote() another one",
+                                   variant->name, partition->name);
         }
     }
-}
-
-/* All partitions have what they need to go by this protocol, or none has. Where there is no controller
- * the leader's log is what everything goes by: nobody else knows what was committed. */
-static enum hw_status admin_prepare_variant(struct hw_cluster *cluster,
-                                            const struct hw_variant *variant,
-                                            struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    for (size_t t = 0; status == HW_OK && t < cluster->topic_count; t++) {
-        for (int32_t p = 0; status == HW_OK && p < cluster->topics[t]->partition_count; p++) {
-            struct hw_partition *partition = &cluster->topics[t]->partitions[p];
-
-            if (!variant->has_controller && hw_partition_leader(partition) == NULL) {
-                status =
-                    hw_error_refuse(error, HW_KAFKA_LEADER_NOT_AVAILABLE,
-                                    "protocol %s begins with what the leader has, and %s has no"
-                                    " leader that runs: restart() it, or promote() another one",
-                                    variant->name, partition->name);
-            } else {
-                status = hw_variant_prepare(variant, partition, cluster->allocator, error);
-            }
-        }
-    }
-    if (status != HW_OK) {
-        admin_release_variant(cluster, variant);
-    }
-    return status;
+    return HW_OK;
 }
 
 /* Every partition goes by another protocol from now on. What fails at one stops no other one. */
@@ -70,20 +51,16 @@ static enum hw_status admin_switch_variant(struct hw_cluster *cluster,
                                            const struct hw_variant *before, enum hw_status first,
                                            struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_selection all = hw_cluster_all(cluster);
+    struct hw_partition *partition;
 
-    for (size_t t = 0; t < cluster->topic_count; t++) {
-        struct hw_topic *topic = cluster->topics[t];
+    while ((partition = hw_selection_next(&all)) != NULL) {
+        struct hw_error later;
+        enum hw_status status = hw_variant_switch(partition, hw_cluster_step(cluster), before,
+                                                  first == HW_OK ? error : &later);
 
-        for (int32_t p = 0; p < topic->partition_count; p++) {
-            struct hw_partition *partition = &topic->partitions[p];
-            struct hw_error later;
-            enum hw_status status =
-                hw_variant_switch(partition, &step, before, first == HW_OK ? error : &later);
-
-            first = hw_cluster_finish_partition(cluster, topic, partition,
-                                                first == HW_OK ? status : first, error);
-        }
+        first =
+            hw_cluster_finish_partition(cluster, partition, first == HW_OK ? status : first, error);
     }
     return first;
 }
@@ -93,21 +70,19 @@ static enum hw_status admin_switch_variant(struct hw_cluster *cluster,
 static enum hw_status admin_clear_elr(struct hw_cluster *cluster, const struct hw_topic *changed,
                                       bool min_isr_changed, struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
     bool elr_enabled = cluster->controller.elr_enabled;
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status = HW_OK;
 
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+    while (status == HW_OK && (partition = hw_selection_next(&all)) != NULL) {
         bool is_concerned =
-            !elr_enabled || (min_isr_changed && (changed == NULL || changed == topic));
+            !elr_enabled || (min_isr_changed && (changed == NULL || changed == partition->topic));
 
         if (is_concerned && hw_controller_clear_elr(&cluster->controller, &partition->record)) {
             partition->is_record_dirty = true;
-            status = hw_exchange_tell_all(partition, &step, error);
-            status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
+            status = hw_exchange_tell_all(partition, hw_cluster_step(cluster), error);
+            status = hw_cluster_finish_partition(cluster, partition, status, error);
         }
     }
     return status;
@@ -240,16 +215,13 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
     }
     if (status == HW_OK && hw_config_entry_at(index)->type == HW_CONFIG_VARIANT) {
         next = hw_variant_find(value == NULL ? hw_config_entry_at(index)->default_value : value);
-        status = next == before ? HW_OK : admin_prepare_variant(cluster, next, error);
+        status = next == before ? HW_OK : admin_check_leaders(cluster, next, error);
     }
     if (status == HW_OK) {
         status =
             hw_config_set(found == NULL ? &cluster->configs : &found->configs, index, value, error);
     }
     if (status != HW_OK) {
-        if (next != before) {
-            admin_release_variant(cluster, next);
-        }
         return status;
     }
     had_wall_clock = cluster->settings.has_wall_clock;
@@ -269,7 +241,6 @@ enum hw_status hw_cluster_configure(struct hw_cluster *cluster, const char *name
                  : status;
     if (next != before) {
         status = admin_switch_variant(cluster, before, status, error);
-        admin_release_variant(cluster, before);
     }
     text = hw_config_value(&cluster->configs, found == NULL ? NULL : &found->configs, index);
     if (status == HW_OK && in_force != NULL && text != NULL) {

@@ -9,9 +9,8 @@
  */
 #include "core/base/broker_list.h"
 #include "core/base/uuid.h"
-#include "core/format/meta_properties.h"
-#include "core/format/partition_metadata.h"
-#include "core/format/topic_name.h"
+#include "core/format/identity_files.h"
+#include "core/format/segment_name.h"
 #include "core/inspect/kafka_name.h"
 #include "core/io/store_copy.h"
 #include "core/verbs/adopt_metadata.h"

@@ -25,7 +25,8 @@ enum hw_status hw_adopt_load_metadata(struct hw_adopt *adopt, const char *direct
     const struct hw_allocator *allocator = adopt->cluster->allocator;
     char path[HW_PATH_MAX];
     char name[] = "__cluster_metadata";
-    struct hw_kafka_partition partition = {.path = path, .topic = name};
+    struct hw_kafka_partition partition = {
+        .allocator = allocator, .store = adopt->from->disk, .path = path, .topic = name};
     struct hw_metadata_state state;
     bool exists = false;
     enum hw_status status = hw_path_join(path, directory, "__cluster_metadata-0", error);
@@ -37,7 +38,7 @@ enum hw_status hw_adopt_load_metadata(struct hw_adopt *adopt, const char *direct
         return status;
     }
     hw_metadata_state_init(&state, allocator);
-    status = hw_metadata_load(&state, adopt->from->disk, &partition, INT64_MAX, error);
+    status = hw_metadata_load(&state, &partition, INT64_MAX, error);
     if (status == HW_OK && state.fault[0] != '\0') {
         status = hw_error_set(error, HW_CORRUPT,
                               "'%.200s': %.200s: name who leads in the option leaders", path,

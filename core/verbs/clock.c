@@ -20,15 +20,10 @@
  * Periodic work that would change nothing is skipped, so a tick costs time in what happens, not in
  * milliseconds.
  */
-#include "core/cluster/checkpoints.h"
+#include "core/cluster/cluster_internal.h"
 #include "core/replication/fetch_round.h"
 
 #include <inttypes.h>
-
-static hw_time_ms_t earlier(hw_time_ms_t a, hw_time_ms_t b)
-{
-    return HW_MIN(a, b);
-}
 
 static const struct {
     const char *setting;
@@ -119,33 +114,27 @@ static void clock_skip_retention(struct hw_cluster *cluster, hw_time_ms_t target
 /* The earliest ISR check that could change anything. */
 static hw_time_ms_t clock_next_isr_check(const struct hw_cluster *cluster)
 {
+    struct hw_selection all = hw_cluster_all(cluster);
+    const struct hw_partition *partition;
     hw_time_ms_t earliest = INT64_MAX;
 
-    for (size_t t = 0; t < cluster->topic_count; t++) {
-        const struct hw_topic *topic = cluster->topics[t];
-
-        for (int32_t p = 0; p < topic->partition_count; p++) {
-            earliest = earlier(earliest, cluster->variant->next_isr_change(&topic->partitions[p]));
-        }
+    while ((partition = hw_selection_next(&all)) != NULL) {
+        earliest = hw_earlier(earliest, cluster->variant->next_isr_change(partition));
     }
     return earliest == INT64_MAX ? INT64_MAX : clock_next(cluster, HW_CLOCK_ISR_CHECK, earliest);
 }
 
 static hw_time_ms_t clock_next_deadline(const struct hw_cluster *cluster)
 {
+    struct hw_selection all = hw_cluster_all(cluster);
+    const struct hw_partition *partition;
     hw_time_ms_t earliest = INT64_MAX;
 
-    for (size_t t = 0; cluster->variant->has_timeouts && t < cluster->topic_count; t++) {
-        const struct hw_topic *topic = cluster->topics[t];
-
-        for (int32_t p = 0; p < topic->partition_count; p++) {
-            const struct hw_partition *partition = &topic->partitions[p];
-
-            for (int32_t r = 0; r < partition->replica_count; r++) {
-                earliest = earlier(earliest, hw_waiting_next_deadline(partition->replicas[r]));
-            }
-            earliest = earlier(earliest, hw_fetch_round_next_expiry(partition));
+    while (cluster->variant->has_timeouts && (partition = hw_selection_next(&all)) != NULL) {
+        for (int32_t r = 0; r < partition->replica_count; r++) {
+            earliest = hw_earlier(earliest, hw_waiting_next_deadline(partition->replicas[r]));
         }
+        earliest = hw_earlier(earliest, hw_fetch_round_next_expiry(partition));
     }
     return earliest;
 }
@@ -171,7 +160,7 @@ static hw_time_ms_t clock_next_session_end(const struct hw_cluster *cluster)
     hw_time_ms_t earliest = INT64_MAX;
 
     for (size_t i = 0; i < cluster->broker_count; i++) {
-        earliest = earlier(earliest, clock_session_end(cluster, cluster->brokers[i]));
+        earliest = hw_earlier(earliest, clock_session_end(cluster, cluster->brokers[i]));
     }
     return earliest;
 }
@@ -206,7 +195,7 @@ hw_time_ms_t hw_cluster_leaves_isr_ms(const struct hw_cluster *cluster,
                                                     partition->settings->replica_lag_time_max_ms);
 
     late = clock_next(cluster, HW_CLOCK_ISR_CHECK, late);
-    return broker == NULL ? late : earlier(late, clock_session_end(cluster, broker));
+    return broker == NULL ? late : hw_earlier(late, clock_session_end(cluster, broker));
 }
 
 /* ---------------------------------------------------------------------------------- what is due */
@@ -222,50 +211,33 @@ static enum hw_status clock_check_isr(struct hw_cluster *cluster, struct hw_erro
     return hw_cluster_refresh_isr(cluster, NULL, -1, &changed, error);
 }
 
-typedef enum hw_status clock_write(struct hw_cluster *cluster, struct hw_broker *broker,
-                                   struct hw_error *error);
-
-/* Every running broker writes a checkpoint. */
-static enum hw_status clock_checkpoint(struct hw_cluster *cluster, clock_write *write,
-                                       struct hw_error *error)
+/* Every running broker writes a checkpoint, if that is due. */
+static enum hw_status clock_checkpoint(struct hw_cluster *cluster, enum hw_clock_task task,
+                                       enum hw_checkpoint which, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
+    if (cluster->next_ms[task] > cluster->now_ms) {
+        return HW_OK;
+    }
+    clock_schedule(cluster, task);
     for (size_t i = 0; status == HW_OK && cluster->is_on_disk && i < cluster->broker_count; i++) {
         if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
-            status = write(cluster, cluster->brokers[i], error);
+            status = hw_broker_write_changes(cluster, cluster->brokers[i], which, error);
         }
-    }
-    return status;
-}
-
-static enum hw_status clock_checkpoint_what_is_due(struct hw_cluster *cluster,
-                                                   struct hw_error *error)
-{
-    enum hw_status status = HW_OK;
-
-    if (cluster->next_ms[HW_CLOCK_CHECKPOINT] <= cluster->now_ms) {
-        clock_schedule(cluster, HW_CLOCK_CHECKPOINT);
-        status = clock_checkpoint(cluster, hw_broker_checkpoint_high_watermarks, error);
-    }
-    if (status == HW_OK && cluster->next_ms[HW_CLOCK_LOG_START_CHECKPOINT] <= cluster->now_ms) {
-        clock_schedule(cluster, HW_CLOCK_LOG_START_CHECKPOINT);
-        status = clock_checkpoint(cluster, hw_broker_checkpoint_log_starts, error);
     }
     return status;
 }
 
 static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status = HW_OK;
 
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        status = cluster->variant->expire(partition, &step, error);
-        status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
+    while (status == HW_OK && (partition = hw_selection_next(&all)) != NULL) {
+        status = cluster->variant->expire(partition, hw_cluster_step(cluster), error);
+        status = hw_cluster_finish_partition(cluster, partition, status, error);
     }
     return status;
 }
@@ -315,20 +287,21 @@ static enum hw_status clock_retain(struct hw_cluster *cluster, struct hw_error *
 static hw_time_ms_t clock_next_event(struct hw_cluster *cluster)
 {
     hw_time_ms_t next =
-        earlier(clock_next_isr_check(cluster), hw_cluster_next_transaction_event(cluster));
+        hw_earlier(clock_next_isr_check(cluster), hw_cluster_next_transaction_event(cluster));
 
-    next = earlier(next, clock_next_deadline(cluster));
+    next = hw_earlier(next, clock_next_deadline(cluster));
     for (enum hw_clock_task task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK;
          task++) {
-        next = earlier(next, clock_next_election(cluster, task));
+        next = hw_earlier(next, clock_next_election(cluster, task));
     }
-    return earlier(earlier(next, clock_next_session_end(cluster)), clock_next_retention(cluster));
+    return hw_earlier(hw_earlier(next, clock_next_session_end(cluster)),
+                      clock_next_retention(cluster));
 }
 
 static hw_time_ms_t clock_next_checkpoint(const struct hw_cluster *cluster)
 {
-    return earlier(cluster->next_ms[HW_CLOCK_CHECKPOINT],
-                   cluster->next_ms[HW_CLOCK_LOG_START_CHECKPOINT]);
+    return hw_earlier(cluster->next_ms[HW_CLOCK_CHECKPOINT],
+                      cluster->next_ms[HW_CLOCK_LOG_START_CHECKPOINT]);
 }
 
 /* A checkpoint writes the state as it is: between two events one of each kind is enough. Those that
@@ -371,7 +344,13 @@ static enum hw_status clock_run(struct hw_cluster *cluster, hw_time_ms_t isr_che
     if (status == HW_OK && clock_next_retention(cluster) <= cluster->now_ms) {
         status = clock_retain(cluster, error);
     }
-    return status == HW_OK ? clock_checkpoint_what_is_due(cluster, error) : status;
+    if (status == HW_OK) {
+        status =
+            clock_checkpoint(cluster, HW_CLOCK_CHECKPOINT, HW_CHECKPOINT_HIGH_WATERMARKS, error);
+    }
+    return status == HW_OK ? clock_checkpoint(cluster, HW_CLOCK_LOG_START_CHECKPOINT,
+                                              HW_CHECKPOINT_LOG_STARTS, error)
+                           : status;
 }
 
 /* Messages that arrive may bring forward what is due next: an ISR check that finds somebody late, one
@@ -382,14 +361,14 @@ static hw_time_ms_t clock_bound(const struct hw_cluster *cluster, hw_time_ms_t n
     if (!cluster->is_timed) {
         return next;
     }
-    next = earlier(next, clock_next(cluster, HW_CLOCK_ISR_CHECK, cluster->now_ms + 1));
+    next = hw_earlier(next, clock_next(cluster, HW_CLOCK_ISR_CHECK, cluster->now_ms + 1));
     for (enum hw_clock_task task = HW_CLOCK_PREFERRED_CHECK; task <= HW_CLOCK_UNCLEAN_CHECK;
          task++) {
         if (clock_elects(cluster, task)) {
-            next = earlier(next, clock_next(cluster, task, cluster->now_ms + 1));
+            next = hw_earlier(next, clock_next(cluster, task, cluster->now_ms + 1));
         }
     }
-    return earlier(next, cluster->now_ms + 1 + cluster->settings.request_timeout_ms);
+    return hw_earlier(next, cluster->now_ms + 1 + cluster->settings.request_timeout_ms);
 }
 
 /* Bring the clock to `target`, which is not before it. */
@@ -402,10 +381,10 @@ static enum hw_status clock_run_until(struct hw_cluster *cluster, hw_time_ms_t t
     for (;;) {
         hw_time_ms_t isr_check = clock_next_isr_check(cluster);
         hw_time_ms_t checkpoint = clock_next_checkpoint(cluster);
-        hw_time_ms_t next = clock_bound(cluster, earlier(clock_next_event(cluster), checkpoint));
+        hw_time_ms_t next = clock_bound(cluster, hw_earlier(clock_next_event(cluster), checkpoint));
 
         if (status == HW_OK) {
-            status = hw_cluster_run_messages(cluster, earlier(next, target), error);
+            status = hw_cluster_run_messages(cluster, hw_earlier(next, target), error);
         }
         if (next > target || status != HW_OK) {
             break;
@@ -415,7 +394,7 @@ static enum hw_status clock_run_until(struct hw_cluster *cluster, hw_time_ms_t t
         status = status == HW_OK ? hw_cluster_check_event(cluster, error) : status;
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
         if (next == checkpoint) {
-            clock_skip_checkpoints(cluster, earlier(clock_next_event(cluster), target));
+            clock_skip_checkpoints(cluster, hw_earlier(clock_next_event(cluster), target));
         }
     }
     if (status == HW_OK) {
@@ -466,7 +445,6 @@ void hw_cluster_begin_wall_clock(struct hw_cluster *cluster)
 {
     int64_t jump_ms = clock_wall(cluster) - cluster->now_ms;
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
 
     if (!cluster->settings.has_wall_clock || jump_ms == 0) {
@@ -478,7 +456,7 @@ void hw_cluster_begin_wall_clock(struct hw_cluster *cluster)
         hw_time_move(&broker->down_since_ms, jump_ms);
         hw_broker_reset_quotas(cluster, broker);
     }
-    while (hw_selection_next(&all, &topic, &partition)) {
+    while ((partition = hw_selection_next(&all)) != NULL) {
         hw_partition_move_times(partition, jump_ms);
         if (cluster->variant->move_times != NULL) {
             cluster->variant->move_times(partition, jump_ms);

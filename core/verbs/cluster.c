@@ -83,14 +83,12 @@ static enum hw_status cluster_allocate(const struct hw_cluster_options *options,
     hw_config_values_init(&made->configs, made->allocator);
     hw_timed_init(&made->timed, made->allocator, &made->random);
     hw_held_init(&made->held, made->allocator);
-    hw_recoveries_init(&made->recoveries, made->allocator);
     hw_promises_init(&made->promises, made->allocator);
     hw_cluster_resolve(made);
     hw_coordinator_init(&made->coordinator, made->allocator);
     made->coordinator.journal = &made->journal;
     hw_clients_init(&made->clients, made->allocator);
     hw_acks_init(&made->acks, made->allocator);
-    hw_losses_init(&made->losses, made->allocator);
     hw_journal_init(&made->journal, made->allocator, &made->now_ms);
     hw_shown_file_init(&made->shown, made->allocator);
     hw_buffer_init(&made->scratch, made->allocator);
@@ -178,7 +176,9 @@ enum hw_status hw_cluster_open(const struct hw_cluster_options *options,
         status = hw_store_exists(options->store, path, &exists, error);
     }
     if (status == HW_OK) {
+        hw_cluster_set_interrupt(made, &options->interrupt);
         status = exists ? cluster_load(made, error) : cluster_begin(made, options, error);
+        hw_cluster_set_interrupt(made, NULL);
     }
     if (status != HW_OK) {
         hw_cluster_abandon(made);
@@ -236,14 +236,15 @@ void hw_cluster_abandon(struct hw_cluster *cluster)
     hw_clients_release(&cluster->clients);
     hw_deliveries_release(cluster);
     hw_acks_release(&cluster->acks);
-    hw_losses_release(&cluster->losses);
+    hw_losses_release(&cluster->losses, allocator);
     hw_file_close(cluster->loss_file.file);
     hw_journal_release(&cluster->journal);
     hw_loads_release(cluster);
     hw_timed_release(&cluster->timed);
     hw_exploration_rows_release(&cluster->explorations, cluster->allocator);
     hw_held_release(&cluster->held);
-    hw_recoveries_release(&cluster->recoveries);
+    hw_free(allocator, cluster->recoveries.entries,
+            cluster->recoveries.capacity * sizeof *cluster->recoveries.entries);
     hw_promises_release(&cluster->promises);
     hw_shown_file_release(&cluster->shown);
     hw_file_close(cluster->stage_file.file);

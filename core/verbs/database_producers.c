@@ -59,9 +59,10 @@ enum hw_status hw_cluster_take_database_producer(struct hw_cluster *cluster,
 {
     struct hw_coordinator *coordinator = &cluster->coordinator;
     enum hw_status status = HW_OK;
-    size_t count = 0;
 
     for (;;) {
+        size_t count = 0;
+
         for (size_t i = 0; i < coordinator->count; i++) {
             if (database_may_take(coordinator->entries[i])) {
                 *entry = coordinator->entries[i];
@@ -69,7 +70,6 @@ enum hw_status hw_cluster_take_database_producer(struct hw_cluster *cluster,
             }
         }
         /* Twice as many, so that they are seldom too few: each time costs a sync. */
-        count = 0;
         for (size_t i = 0; i < coordinator->count; i++) {
             count += coordinator->entries[i]->is_database;
         }
@@ -156,7 +156,7 @@ struct database_search {
     struct hw_cluster *cluster;
     struct hw_transaction_entry *entry;
     int64_t committed; /* The last epoch that was. */
-    int64_t seen;      /* The last one in any log. */
+    int64_t seen;      /* The last one in any log, or 0. */
 };
 
 static void database_note(const struct database_search *search, const struct hw_replica *replica,
@@ -173,9 +173,9 @@ static void database_note(const struct database_search *search, const struct hw_
 }
 
 /* Have the partition among those that get a marker, if the replica has something open. */
-static enum hw_status database_look_at(struct database_search *search, const struct hw_topic *topic,
-                                       int32_t number, const struct hw_replica *replica,
-                                       struct hw_error *error)
+static enum hw_status database_look_at(struct database_search *search,
+                                       const struct hw_partition *partition,
+                                       const struct hw_replica *replica, struct hw_error *error)
 {
     struct hw_transaction_entry *entry = search->entry;
     const struct hw_producer *producer =
@@ -192,13 +192,14 @@ static enum hw_status database_look_at(struct database_search *search, const str
     }
     for (size_t i = 0; i < entry->count; i++) {
         place = &entry->partitions[i];
-        if (place->partition == number && hw_uuid_equal(&place->topic_id, &topic->id)) {
+        if (place->partition == partition->number &&
+            hw_uuid_equal(&place->topic_id, &partition->topic_id)) {
             place->is_committed = producer->epoch <= search->committed;
             return HW_OK;
         }
     }
-    status = hw_coordinator_add_place(&search->cluster->coordinator, entry, &topic->id, number,
-                                      &place, error);
+    status = hw_coordinator_add_place(&search->cluster->coordinator, entry, &partition->topic_id,
+                                      partition->number, &place, error);
     if (status == HW_OK) {
         place->is_committed = producer->epoch <= search->committed;
         database_note(search, replica, producer, producer->epoch <= search->committed);
@@ -209,30 +210,22 @@ static enum hw_status database_look_at(struct database_search *search, const str
 static enum hw_status database_look_everywhere(struct database_search *search,
                                                struct hw_error *error)
 {
-    const struct hw_cluster *cluster = search->cluster;
+    struct hw_selection all = hw_cluster_all(search->cluster);
+    const struct hw_partition *partition;
     enum hw_status status = HW_OK;
 
-    for (size_t t = 0; t < cluster->topic_count; t++) {
-        const struct hw_topic *topic = cluster->topics[t];
-
-        for (int32_t p = 0; p < topic->partition_count; p++) {
-            const struct hw_partition *partition = &topic->partitions[p];
-
-            for (int32_t r = 0; status == HW_OK && r < partition->replica_count; r++) {
-                status = database_look_at(search, topic, p, partition->replicas[r], error);
-            }
+    while (status == HW_OK && (partition = hw_selection_next(&all)) != NULL) {
+        for (int32_t r = 0; status == HW_OK && r < partition->replica_count; r++) {
+            status = database_look_at(search, partition, partition->replicas[r], error);
         }
     }
     return status;
 }
 
-/* The epochs below this one are committed, as far as the cluster itself remembers. */
-static int16_t database_committed_below(const struct hw_transaction_entry *entry)
+static bool database_was_aborted(const struct hw_transaction_entry *entry)
 {
-    bool was_aborted = entry->status == HW_TRANSACTION_PREPARE_ABORT ||
-                       entry->status == HW_TRANSACTION_COMPLETE_ABORT;
-
-    return (int16_t)(entry->epoch - was_aborted);
+    return entry->status == HW_TRANSACTION_PREPARE_ABORT ||
+           entry->status == HW_TRANSACTION_COMPLETE_ABORT;
 }
 
 /* Whether all of the entry's transactions that are still open were committed. */
@@ -266,12 +259,11 @@ static enum hw_status database_decide(struct database_search *search, struct hw_
     if (status != HW_OK) {
         return status;
     }
-    epoch = search->committed + 1 > entry->epoch ? search->committed + 1 : entry->epoch;
-    epoch = HW_MAX(search->seen, epoch);
-    commits = database_commits_all(entry) &&
-              (entry->count > 0 || !was_open || search->committed >= entry->epoch);
-    entry->is_undecided = false;
+    epoch = HW_MAX(search->seen, HW_MAX(search->committed + 1, entry->epoch));
+    commits = !database_was_aborted(entry) && database_commits_all(entry) &&
+              (!was_open || search->committed >= entry->epoch);
     if (entry->count == 0 && !was_open && !was_ending) {
+        entry->is_undecided = false;
         entry->epoch = (int16_t)epoch;
         return HW_OK;
     }
@@ -292,7 +284,7 @@ enum hw_status hw_cluster_decide_transactions(struct hw_cluster *cluster,
 
     for (size_t i = 0; status == HW_OK && i < cluster->coordinator.count; i++) {
         struct hw_transaction_entry *entry = cluster->coordinator.entries[i];
-        struct database_search search = {.cluster = cluster, .entry = entry, .seen = -1};
+        struct database_search search = {.cluster = cluster, .entry = entry};
 
         if (!entry->is_database) {
             continue;
@@ -301,10 +293,9 @@ enum hw_status hw_cluster_decide_transactions(struct hw_cluster *cluster,
             is_undecided = true; /* A COMMIT of this process is under way. */
             continue;
         }
-        search.committed = database_committed_below(entry) - 1;
-        if (database_last_epoch(tokens, count, entry->producer_id) > search.committed) {
-            search.committed = database_last_epoch(tokens, count, entry->producer_id);
-        }
+        /* As far as the cluster itself remembers, or the database does. */
+        search.committed = HW_MAX(entry->epoch - 1 - database_was_aborted(entry),
+                                  database_last_epoch(tokens, count, entry->producer_id));
         status = database_decide(&search, error);
     }
     if (status != HW_OK) {

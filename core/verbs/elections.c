@@ -17,20 +17,18 @@ typedef bool elections_event(const struct hw_controller *controller,
 static enum hw_status elections_apply(struct hw_cluster *cluster, hw_broker_id_t id,
                                       elections_event *event, struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status = HW_OK;
 
     hw_cluster_publish_metadata(cluster);
     cluster->is_state_dirty = true;
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
+    while (status == HW_OK && (partition = hw_selection_next(&all)) != NULL) {
         if (event(&cluster->controller, partition->settings, id, &partition->record)) {
             partition->is_record_dirty = true;
-            status = hw_exchange_tell_all(partition, &step, error);
+            status = hw_exchange_tell_all(partition, hw_cluster_step(cluster), error);
         }
-        status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
+        status = hw_cluster_finish_partition(cluster, partition, status, error);
     }
     return status;
 }
@@ -39,7 +37,7 @@ enum hw_status hw_cluster_fence(struct hw_cluster *cluster, struct hw_broker *br
                                 struct hw_error *error)
 {
     hw_broker_note(cluster, broker, "fenced");
-    hw_controller_set_fenced(&cluster->controller, broker->id, true);
+    hw_controller_registration(&cluster->controller, broker->id)->fenced = true;
     return elections_apply(cluster, broker->id, hw_controller_broker_fenced, error);
 }
 
@@ -47,8 +45,8 @@ enum hw_status hw_cluster_unfence(struct hw_cluster *cluster, struct hw_broker *
                                   struct hw_error *error)
 {
     /* Who comes back does not leave: what it once asked for is over. */
-    hw_controller_set_in_controlled_shutdown(&cluster->controller, broker->id, false);
-    hw_controller_set_fenced(&cluster->controller, broker->id, false);
+    hw_controller_registration(&cluster->controller, broker->id)->in_controlled_shutdown = false;
+    hw_controller_registration(&cluster->controller, broker->id)->fenced = false;
     return elections_apply(cluster, broker->id, hw_controller_broker_unfenced, error);
 }
 
@@ -64,18 +62,17 @@ enum hw_status hw_cluster_restarted_uncleanly(struct hw_cluster *cluster, struct
 enum hw_status hw_cluster_hand_over(struct hw_cluster *cluster, const struct hw_broker *broker,
                                     struct hw_error *error)
 {
-    hw_controller_set_in_controlled_shutdown(&cluster->controller, broker->id, true);
+    hw_controller_registration(&cluster->controller, broker->id)->in_controlled_shutdown = true;
     return elections_apply(cluster, broker->id, hw_controller_broker_shutting_down, error);
 }
 
 static bool elections_leads_any(struct hw_cluster *cluster, const struct hw_broker *broker)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     bool leads = false;
 
-    while (!leads && hw_selection_next(&all, &topic, &partition)) {
+    while (!leads && (partition = hw_selection_next(&all)) != NULL) {
         leads = partition->record.leader == broker->id;
     }
     return leads;
@@ -93,8 +90,9 @@ static bool elections_all_know(const struct hw_cluster *cluster, int64_t message
 
         if (registration != NULL && !registration->fenced &&
             !registration->in_controlled_shutdown) {
-            all_know = all_know &&
-                       hw_timed_has_heard(&cluster->timed, cluster->brokers[i]->id, message_id);
+            all_know =
+                all_know &&
+                hw_timed_heart(&cluster->timed, cluster->brokers[i]->id)->known_id >= message_id;
         }
     }
     return all_know;
@@ -188,9 +186,7 @@ enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, i
     static const enum hw_election elections[] = {[HW_ELECT_ONLINE] = HW_ELECTION_ONLINE,
                                                  [HW_ELECT_PREFERRED] = HW_ELECTION_PREFERRED,
                                                  [HW_ELECT_UNCLEAN] = HW_ELECTION_UNCLEAN};
-    struct hw_step step = hw_cluster_step(cluster);
     struct hw_selection selection;
-    struct hw_topic *t;
     struct hw_partition *p;
     enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, error);
 
@@ -201,18 +197,18 @@ enum hw_status hw_cluster_elect(struct hw_cluster *cluster, const char *topic, i
     if (status == HW_OK) {
         status = elections_notice_dead(cluster, error);
     }
-    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
+    while (status == HW_OK && (p = hw_selection_next(&selection)) != NULL) {
         enum hw_kafka_error refused =
             hw_controller_elect(&cluster->controller, p->settings, elections[election], &p->record);
 
         if (refused == HW_KAFKA_NONE) {
             (*changed)++;
             p->is_record_dirty = true;
-            status = hw_exchange_tell_all(p, &step, error);
+            status = hw_exchange_tell_all(p, hw_cluster_step(cluster), error);
         } else if (refused != HW_KAFKA_ELECTION_NOT_NEEDED && partition >= 0) {
             status = elections_refuse(p, refused, error);
         }
-        status = hw_cluster_finish_partition(cluster, t, p, status, error);
+        status = hw_cluster_finish_partition(cluster, p, status, error);
     }
     return hw_cluster_finish_step(cluster, status, error);
 }
@@ -235,11 +231,10 @@ static bool elections_look(const struct hw_cluster *cluster, const struct hw_par
 bool hw_cluster_has_election(struct hw_cluster *cluster, enum hw_election election)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     bool has_election = false;
 
-    while (!has_election && hw_selection_next(&all, &topic, &partition)) {
+    while (!has_election && (partition = hw_selection_next(&all)) != NULL) {
         struct hw_partition_record record = partition->record;
 
         has_election = elections_look(cluster, partition, election, &record);
@@ -250,20 +245,18 @@ bool hw_cluster_has_election(struct hw_cluster *cluster, enum hw_election electi
 enum hw_status hw_cluster_run_elections(struct hw_cluster *cluster, enum hw_election election,
                                         bool *has_more, struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     int32_t count = 0;
     enum hw_status status = HW_OK;
 
     while (status == HW_OK && count < ELECTIONS_AT_ONCE &&
-           hw_selection_next(&all, &topic, &partition)) {
+           (partition = hw_selection_next(&all)) != NULL) {
         if (elections_look(cluster, partition, election, &partition->record)) {
             count++;
             partition->is_record_dirty = true;
-            status = hw_exchange_tell_all(partition, &step, error);
-            status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
+            status = hw_exchange_tell_all(partition, hw_cluster_step(cluster), error);
+            status = hw_cluster_finish_partition(cluster, partition, status, error);
         }
     }
     *has_more = count == ELECTIONS_AT_ONCE;

@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Brokers that die, or are shut down, and come back. */
 #include "core/base/broker_list.h"
-#include "core/cluster/checkpoints.h"
+#include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
-
-static const char state_running[] = "running";
-static const char state_crashed[] = "crashed";
-static const char state_starting[] = "starting";
-static const char state_stopping[] = "stopping";
-static const char state_shutdown[] = "shutdown";
 
 /* Whoever waited for an answer of this broker learns only that the connection broke. */
 static void faults_break_connections(struct hw_cluster *cluster, const struct hw_broker *broker)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *replica;
 
-    while ((replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+    while ((replica = hw_selection_next_on(&all, broker->id, &partition)) != NULL) {
         hw_waiting_fail_all(replica, HW_KAFKA_NETWORK_EXCEPTION);
-        (void)hw_cluster_collect_acks(cluster, topic, partition);
+        (void)hw_cluster_collect_acks(cluster, partition);
     }
 }
 
@@ -43,12 +36,11 @@ static enum hw_status faults_lose_unsynced(struct hw_cluster *cluster,
                                            const struct hw_broker *broker, struct hw_error *error)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *replica;
     enum hw_status first = HW_OK;
 
-    while ((replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+    while ((replica = hw_selection_next_on(&all, broker->id, &partition)) != NULL) {
         struct hw_error later;
         enum hw_status status;
 
@@ -63,14 +55,12 @@ static enum hw_status faults_lose_unsynced(struct hw_cluster *cluster,
 static enum hw_status faults_check_writers(struct hw_cluster *cluster,
                                            const struct hw_broker *broker, struct hw_error *error)
 {
-    for (size_t i = 0; i < cluster->topic_count; i++) {
-        const struct hw_topic *topic = cluster->topics[i];
+    struct hw_selection all = hw_cluster_all(cluster);
+    struct hw_partition *partition;
 
-        for (int32_t p = 0; p < topic->partition_count; p++) {
-            if (topic->writers[p] != NULL &&
-                hw_partition_find(&topic->partitions[p], broker->id) != NULL) {
-                return hw_cluster_refuse_written(cluster, topic, &topic->partitions[p], error);
-            }
+    while (hw_selection_next_on(&all, broker->id, &partition) != NULL) {
+        if (partition->writer != NULL) {
+            return hw_cluster_refuse_written(cluster, partition, error);
         }
     }
     return HW_OK;
@@ -101,14 +91,14 @@ enum hw_status hw_cluster_crash(struct hw_cluster *cluster, int64_t broker, bool
     found->state = HW_BROKER_CRASHED;
     found->leaves = false;
     hw_timed_dies(&cluster->timed, found->id);
-    hw_notices_forget(&cluster->timed.notices, found->id);
+    hw_notices_forget(&cluster->timed.notices, found->id, NULL);
     found->previous_epoch = HW_BROKER_EPOCH_NONE;
     if (found->down_since_ms == HW_TIME_NEVER) { /* It may have been cut off before. */
         found->down_since_ms = cluster->now_ms;
     }
     hw_held_lose(&cluster->held, found->id);
     cluster->is_state_dirty = true;
-    *state = state_crashed;
+    *state = "crashed";
     return hw_cluster_finish_step(cluster, lost, error);
 }
 
@@ -173,7 +163,7 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
     if (status != HW_OK) {
         return status;
     }
-    *state = state_shutdown;
+    *state = "shutdown";
     if (!cluster->is_timed) {
         return hw_cluster_finish_step(cluster, faults_shut_down(cluster, found, error), error);
     }
@@ -181,7 +171,7 @@ enum hw_status hw_cluster_shutdown_broker(struct hw_cluster *cluster, int64_t br
         return hw_cluster_finish_step(cluster, hw_cluster_stop_broker(cluster, found, error),
                                       error);
     }
-    *state = state_stopping;
+    *state = "stopping";
     if (!found->leaves) {
         found->leaves = true; /* It asks in the next tick(). */
         cluster->is_state_dirty = true;
@@ -214,15 +204,13 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
                                           const struct hw_broker *broker, bool may_have_lost,
                                           struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *replica;
     enum hw_status status = HW_OK;
 
     while (status == HW_OK &&
-           (replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+           (replica = hw_selection_next_on(&all, broker->id, &partition)) != NULL) {
         if (replica->role != HW_ROLE_NONE) {
             continue;
         }
@@ -240,12 +228,12 @@ static enum hw_status faults_resume_roles(struct hw_cluster *cluster,
                                       leader, &leaving, false, &partition->record, error);
             partition->is_record_dirty = true;
             if (status == HW_OK) {
-                status = hw_exchange_tell_all(partition, &step, error);
+                status = hw_exchange_tell_all(partition, hw_cluster_step(cluster), error);
             }
         } else {
-            status = hw_exchange_tell(partition, &step, replica, error);
+            status = hw_exchange_tell(partition, hw_cluster_step(cluster), replica, error);
         }
-        status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
+        status = hw_cluster_finish_partition(cluster, partition, status, error);
     }
     return status;
 }
@@ -260,7 +248,7 @@ enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker 
 
     broker->down_since_ms = HW_TIME_NEVER;
     broker->is_unregistered = false;
-    hw_notices_forget(&cluster->timed.notices, broker->id); /* It is told anew. */
+    hw_notices_forget(&cluster->timed.notices, broker->id, NULL); /* It is told anew. */
     broker->previous_epoch = HW_BROKER_EPOCH_NONE;
     (void)hw_controller_register(&cluster->controller, broker->id);
     if (!was_clean) {
@@ -279,24 +267,22 @@ enum hw_status hw_cluster_register(struct hw_cluster *cluster, struct hw_broker 
 static enum hw_status faults_close_failed(struct hw_cluster *cluster,
                                           const struct hw_broker *broker, struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *replica;
     enum hw_status status = HW_OK;
 
     while (status == HW_OK &&
-           (replica = hw_selection_next_on(&all, broker->id, &topic, &partition)) != NULL) {
+           (replica = hw_selection_next_on(&all, broker->id, &partition)) != NULL) {
         bool exists = true;
 
-        if (topic->writers[partition->number] != NULL) {
+        if (partition->writer != NULL) {
             continue;
         }
         status = hw_store_exists(cluster->store, hw_log_directory(replica->log), &exists, error);
         if (status == HW_OK && (!exists || replica->fetch.phase == HW_PHASE_FAILED)) {
             hw_waiting_fail_all(replica, HW_KAFKA_KAFKA_STORAGE_ERROR);
-            (void)hw_cluster_collect_acks(cluster, topic, partition);
+            (void)hw_cluster_collect_acks(cluster, partition);
             hw_partition_detach(partition, broker->id);
             hw_replica_destroy(replica);
             /* What it is in the ISR for may be gone. */
@@ -304,9 +290,9 @@ static enum hw_status faults_close_failed(struct hw_cluster *cluster,
                 hw_controller_remove_from_isr(&cluster->controller, partition->settings, broker->id,
                                               &partition->record)) {
                 partition->is_record_dirty = true;
-                status = hw_exchange_tell_all(partition, &step, error);
+                status = hw_exchange_tell_all(partition, hw_cluster_step(cluster), error);
             }
-            status = hw_cluster_finish_partition(cluster, topic, partition, status, error);
+            status = hw_cluster_finish_partition(cluster, partition, status, error);
         }
     }
     return status;
@@ -317,14 +303,13 @@ static enum hw_status faults_retry(struct hw_cluster *cluster, struct hw_broker 
                                    struct hw_error *error)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     bool lacks_one = false;
     struct hw_error of_roles;
     enum hw_status status = faults_close_failed(cluster, broker, error);
     enum hw_status roles_status = HW_OK;
 
-    while (status == HW_OK && !lacks_one && hw_selection_next(&all, &topic, &partition)) {
+    while (status == HW_OK && !lacks_one && (partition = hw_selection_next(&all)) != NULL) {
         lacks_one = hw_broker_lacks_replica(broker, partition);
     }
     if (status == HW_OK && !lacks_one) {
@@ -354,7 +339,7 @@ enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, co
         found->may_take_directory = true;
     }
     if (status == HW_OK && found->state == HW_BROKER_RUNNING) {
-        *state = state_running;
+        *state = "running";
         return faults_retry(cluster, found, error);
     }
     if (status == HW_OK) {
@@ -367,15 +352,13 @@ enum hw_status hw_cluster_restart(struct hw_cluster *cluster, int64_t broker, co
         return status;
     }
     found->state = HW_BROKER_RUNNING;
-    found->high_watermarks_written = 0;
-    found->log_starts_written = 0;
     hw_broker_note(cluster, found, "started");
-    *state = state_running;
+    *state = "running";
     cluster->is_state_dirty = true;
     if (cluster->is_timed || !hw_links_connected(&cluster->links, HW_CONTROLLER, found->id)) {
         /* It registers when its messages arrive, or the link heals. */
         found->is_unregistered = true;
-        *state = cluster->is_timed ? state_starting : state_running;
+        *state = cluster->is_timed ? "starting" : "running";
         return hw_cluster_finish_step(cluster, HW_OK, error);
     }
     status = hw_cluster_register(cluster, found, error);

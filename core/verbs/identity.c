@@ -223,21 +223,9 @@ static enum hw_status identity_enter_client(struct hw_cluster *cluster,
     return status;
 }
 
-enum hw_status hw_cluster_identify_own(struct hw_cluster *cluster,
-                                       const struct hw_produce_target *target,
-                                       const struct hw_produce_producer *producer,
-                                       struct hw_batch_options *options, struct hw_error *error)
-{
-    struct identity identity;
-    enum hw_status status = identity_find(cluster, target, producer, &identity, options, error);
-
-    return status == HW_OK ? identity_enter_client(cluster, target, &identity, options, error)
-                           : status;
-}
-
 enum hw_status hw_cluster_identify(struct hw_cluster *cluster,
                                    const struct hw_produce_target *target,
-                                   const struct hw_produce_producer *producer,
+                                   const struct hw_produce_producer *producer, bool admits,
                                    struct hw_batch_options *options, struct hw_error *error)
 {
     bool is_own = producer->epoch < 0 && producer->sequence < 0;
@@ -247,7 +235,7 @@ enum hw_status hw_cluster_identify(struct hw_cluster *cluster,
     if (status == HW_OK && is_own) {
         status = identity_enter_client(cluster, target, &identity, options, error);
     }
-    if (status == HW_OK && identity.is_transactional) {
+    if (status == HW_OK && admits && identity.is_transactional) {
         status = identity_admit(cluster, target, options, identity.entry, identity.version, 1,
                                 is_own, error);
     }

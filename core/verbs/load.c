@@ -3,8 +3,6 @@
 
 #include "core/base/assert.h"
 #include "core/cluster/cluster_internal.h"
-#include "core/cluster/link_times.h"
-#include "core/cluster/loads.h"
 #include "core/cluster/partitioner.h"
 
 #include <inttypes.h>

@@ -35,11 +35,10 @@ enum hw_status hw_cluster_delete_records(struct hw_cluster *cluster, const char 
                                          int64_t partition, int64_t before_offset,
                                          hw_offset_t *low_watermark, struct hw_error *error)
 {
-    struct hw_topic *t;
     struct hw_partition *p;
     struct hw_replica *leader;
     bool changed;
-    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &t, &p, error);
+    enum hw_status status = hw_cluster_find_partition(cluster, topic, partition, &p, error);
 
     if (status == HW_OK) {
         status = hw_cluster_find_leader(cluster, p, &leader, error);
@@ -69,19 +68,18 @@ enum hw_status hw_cluster_delete_records(struct hw_cluster *cluster, const char 
         hw_replica_note_log_start(leader);
     }
     *low_watermark = log_ends_low_watermark(p, leader);
-    return hw_cluster_finish(cluster, t, p, status, error);
+    return hw_cluster_finish(cluster, p, status, error);
 }
 
 enum hw_status hw_cluster_roll(struct hw_cluster *cluster, const char *topic, int64_t partition,
                                int64_t *segments, struct hw_error *error)
 {
     struct hw_selection selection;
-    struct hw_topic *t;
     struct hw_partition *p;
     enum hw_status status = hw_cluster_select(cluster, topic, partition, &selection, error);
 
     *segments = 0;
-    while (status == HW_OK && hw_selection_next(&selection, &t, &p)) {
+    while (status == HW_OK && (p = hw_selection_next(&selection)) != NULL) {
         for (int32_t r = 0; status == HW_OK && r < p->replica_count; r++) {
             bool rolled = false;
 
@@ -97,12 +95,11 @@ enum hw_status hw_cluster_retention(struct hw_cluster *cluster, int64_t *segment
                                     struct hw_error *error)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *t;
     struct hw_partition *p;
     enum hw_status status = HW_OK;
 
     *segments = 0;
-    while (status == HW_OK && hw_selection_next(&all, &t, &p)) {
+    while (status == HW_OK && (p = hw_selection_next(&all)) != NULL) {
         for (int32_t r = 0; status == HW_OK && r < p->replica_count; r++) {
             struct hw_replica *replica = p->replicas[r];
             int32_t deleted = 0;
@@ -114,7 +111,7 @@ enum hw_status hw_cluster_retention(struct hw_cluster *cluster, int64_t *segment
             }
             *segments += deleted;
         }
-        status = hw_cluster_finish_partition(cluster, t, p, status, error);
+        status = hw_cluster_finish_partition(cluster, p, status, error);
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     return hw_cluster_finish_step(cluster, status, error);

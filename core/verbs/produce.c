@@ -49,8 +49,8 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
                                                topic->partition_count);
     }
     if (topic == NULL || partition < 0 || partition >= topic->partition_count) {
-        return hw_cluster_find_partition(cluster, produce->topic, partition, &target->topic,
-                                         &target->partition, error);
+        return hw_cluster_find_partition(cluster, produce->topic, partition, &target->partition,
+                                         error);
     }
     target->partition = &topic->partitions[partition];
     if (produce->leader_epoch < -1 || produce->leader_epoch > INT32_MAX) {
@@ -60,13 +60,8 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
     }
     status = produce_resolve_acks(cluster, produce->acks, &target->acks, error);
     if (status == HW_OK) {
-        status = produce->has_broker
-                     ? hw_cluster_find_replica(cluster, target->partition, produce->broker,
-                                               &target->leader, error)
-                     : hw_cluster_find_leader(cluster, target->partition, &target->leader, error);
-    }
-    if (status == HW_OK) {
-        status = hw_cluster_check_awake(cluster, target->leader->broker, error);
+        status = hw_cluster_find_named(cluster, target->partition, produce->has_broker,
+                                       produce->broker, &target->leader, error);
     }
     if (status == HW_OK) {
         status = cluster->variant->may_append(
@@ -77,24 +72,30 @@ enum hw_status hw_cluster_resolve_produce(struct hw_cluster *cluster,
     return status;
 }
 
+/* A row of hw_acks for a produce that nobody has taken yet. */
+static struct hw_ack produce_ack(const struct hw_cluster *cluster,
+                                 const struct hw_produce_target *target)
+{
+    return (struct hw_ack){.time_ms = cluster->now_ms,
+                           .partition = target->partition->number,
+                           .base_offset = HW_OFFSET_NONE,
+                           .last_offset = HW_OFFSET_NONE,
+                           .leader_epoch = target->leader == NULL ? HW_EPOCH_NONE
+                                                                  : target->leader->leader_epoch,
+                           .acks = target->acks};
+}
+
 /* Reserve what the append needs afterwards, so that nothing can fail once the record is in the log.
  */
 static enum hw_status produce_reserve(struct hw_cluster *cluster,
                                       const struct hw_produce_target *target, int64_t *ack_id,
                                       struct hw_error *error)
 {
-    struct hw_ack ack = {.time_ms = cluster->now_ms,
-                         .partition = target->partition->number,
-                         .base_offset = HW_OFFSET_NONE,
-                         .last_offset = HW_OFFSET_NONE,
-                         .leader_epoch = target->leader->leader_epoch,
-                         .acks = target->acks};
+    struct hw_ack ack = produce_ack(cluster, target);
     enum hw_status status = hw_waiting_reserve(target->leader, 1, error);
 
-    if (status == HW_OK) {
-        status = hw_acks_add(&cluster->acks, &ack, target->topic->name, ack_id, error);
-    }
-    return status;
+    return status == HW_OK ? hw_acks_add(&cluster->acks, &ack, target->topic->name, ack_id, error)
+                           : status;
 }
 
 /* The record as a batch, in cluster->scratch. Errors: HW_NO_MEMORY. */
@@ -148,8 +149,7 @@ static enum hw_status produce_append(struct hw_cluster *cluster, const struct hw
     }
     request.bytes = cluster->scratch.bytes;
     request.size_bytes = cluster->scratch.size;
-    return hw_replica_append(target->leader, cluster->now_ms, target->partition->settings, &request,
-                             info, error);
+    return hw_replica_append(target->leader, cluster->now_ms, &request, info, error);
 }
 
 /* M16: errors that Kafka does not take for the client's, or for passing. */
@@ -164,12 +164,7 @@ static bool produce_is_failure(enum hw_kafka_error error)
 void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce_target *target,
                              const struct hw_error *error, int64_t *ack_id)
 {
-    struct hw_ack ack = {.time_ms = cluster->now_ms,
-                         .base_offset = HW_OFFSET_NONE,
-                         .last_offset = HW_OFFSET_NONE,
-                         .leader_epoch = HW_EPOCH_NONE,
-                         .acks = target->acks,
-                         .is_refused = true};
+    struct hw_ack ack;
     struct hw_event event;
     struct hw_error unused;
 
@@ -177,14 +172,14 @@ void hw_cluster_note_refused(struct hw_cluster *cluster, const struct hw_produce
     if (target->acks == HW_ACKS_DEFAULT) {
         return; /* Nobody was asked. */
     }
-    ack.partition = target->partition->number;
+    ack = produce_ack(cluster, target);
+    ack.is_refused = true;
     if (target->leader != NULL) {
         target->leader->counters.produce_requests++;
         target->leader->counters.produce_failures += produce_is_failure(error->kafka_error) ? 1 : 0;
         if (target->acks != 0) {
             hw_replica_count_answer(target->leader, HW_ANSWERED_PRODUCE, error->kafka_error);
         }
-        ack.leader_epoch = target->leader->leader_epoch;
         event = hw_replica_event(target->leader, HW_EVENT_ACK);
     } else {
         event = hw_partition_event(target->partition, HW_EVENT_ACK);
@@ -250,15 +245,14 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     struct hw_produce_target target = *found;
     struct hw_batch_options options = hw_batch_options_plain();
     struct hw_log_append_info info;
-    struct hw_step step = hw_cluster_step(cluster);
     const struct hw_producer_batch *repeated = NULL;
     enum hw_status status = HW_OK;
 
-    if (target.topic->writers[target.partition->number] != NULL) {
-        return hw_cluster_refuse_written(cluster, target.topic, target.partition, error);
+    if (target.partition->writer != NULL) {
+        return hw_cluster_refuse_written(cluster, target.partition, error);
     }
     if (produce->producer != NULL) {
-        status = hw_cluster_identify(cluster, &target, produce->producer, &options, error);
+        status = hw_cluster_identify(cluster, &target, produce->producer, true, &options, error);
     } else if (produce->batch != NULL) {
         status =
             hw_cluster_admit_batch(cluster, &target, produce->batch, produce->batch_size, error);
@@ -283,23 +277,23 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
             produce_append(cluster, produce, &target, &options, produced->ack_id, &info, error);
     }
     if (status != HW_OK) {
-        hw_acks_remove_last(&cluster->acks);
+        hw_acks_remove(&cluster->acks, produced->ack_id);
         produced->ack_id = 0;
         return status;
     }
     if (produce->producer != NULL) {
         hw_cluster_note_sent(cluster, &target, produce->producer, options.base_sequence);
     }
-    hw_acks_set_offsets(&cluster->acks, produced->ack_id, info.first_offset, info.last_offset);
+    hw_acks_set_appended(&cluster->acks, produced->ack_id, info.first_offset, info.last_offset,
+                         target.leader->leader_epoch);
     if (target.acks == HW_ACKS_ALL) {
         hw_waiting_add(target.leader, produced->ack_id, info.last_offset + 1,
                        hw_cluster_answer_deadline(cluster));
     } else {
-        (void)hw_cluster_answer(cluster, target.topic, target.partition, produced->ack_id,
-                                HW_KAFKA_NONE);
+        (void)hw_cluster_answer(cluster, target.partition, produced->ack_id, HW_KAFKA_NONE);
     }
     if (repeated == NULL) {
-        cluster->variant->appended(target.partition, &step, target.leader);
+        cluster->variant->appended(target.partition, hw_cluster_step(cluster), target.leader);
     }
     produced->partition = target.partition->number;
     produced->offset = info.first_offset;
@@ -307,7 +301,7 @@ static enum hw_status produce_take(struct hw_cluster *cluster, const struct hw_p
     if (produce->partition == -1 && produce->record.key_size < 0) {
         hw_topic_next_sticky(target.topic);
     }
-    status = hw_cluster_finish_partition(cluster, target.topic, target.partition, HW_OK, error);
+    status = hw_cluster_finish_partition(cluster, target.partition, HW_OK, error);
     return hw_cluster_finish_step(cluster, status, error);
 }
 
@@ -332,16 +326,12 @@ static enum hw_status produce_make_delivery(struct hw_cluster *cluster,
                                             struct hw_delivery **made, int32_t *sequence,
                                             struct hw_error *error)
 {
-    struct hw_ack ack = {.time_ms = cluster->now_ms,
-                         .partition = target->partition->number,
-                         .base_offset = HW_OFFSET_NONE,
-                         .last_offset = HW_OFFSET_NONE,
-                         .leader_epoch = HW_EPOCH_NONE,
-                         .acks = target->acks};
+    struct hw_ack ack = produce_ack(cluster, target);
     struct hw_batch_options options = hw_batch_options_plain();
     enum hw_status status =
-        hw_cluster_identify_own(cluster, target, produce->producer, &options, error);
+        hw_cluster_identify(cluster, target, produce->producer, false, &options, error);
 
+    ack.leader_epoch = HW_EPOCH_NONE; /* Who takes it may be another one. */
     cluster->scratch.size = 0;
     if (status == HW_OK) {
         status = produce_build(cluster, &produce->record, &options, error);

@@ -97,8 +97,7 @@ static void resume_note_missing(struct hw_cluster *cluster, const struct hw_part
     hw_offset_t shown = resume_largest_shown(cluster, partition);
 
     if (leader != NULL && hw_log_end(leader->log) < shown) {
-        hw_losses_missing(&cluster->losses, partition, leader, hw_log_end(leader->log), shown,
-                          cluster->now_ms);
+        hw_losses_missing(cluster, partition, leader, shown);
     }
 }
 
@@ -106,13 +105,12 @@ static void resume_note_missing(struct hw_cluster *cluster, const struct hw_part
 static enum hw_status resume_take_back_shown(struct hw_cluster *cluster, struct hw_error *error)
 {
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     enum hw_status status =
         cluster->losses.unsaved_count == 0 ? HW_OK : hw_loss_file_write(cluster, error);
 
     while (status == HW_OK && cluster->losses.count > 0 &&
-           hw_selection_next(&all, &topic, &partition)) {
+           (partition = hw_selection_next(&all)) != NULL) {
         const struct hw_replica *leader = hw_partition_find(partition, partition->record.leader);
 
         for (int32_t i = 0; leader != NULL && status == HW_OK && i < partition->placed.count; i++) {
@@ -187,9 +185,7 @@ static enum hw_status resume_broker(struct hw_cluster *cluster, struct hw_broker
 
 static enum hw_status resume_all(struct hw_cluster *cluster, struct hw_error *error)
 {
-    struct hw_step step;
     struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
     struct hw_partition *partition;
     int64_t clock = hw_shown_file_get(&cluster->shown, 0);
     enum hw_status status = HW_OK;
@@ -198,7 +194,6 @@ static enum hw_status resume_all(struct hw_cluster *cluster, struct hw_error *er
         cluster->now_ms = clock;
     }
     hw_cluster_begin_wall_clock(cluster);
-    step = hw_cluster_step(cluster);
     hw_cluster_publish_metadata(cluster);
     for (size_t i = 0; status == HW_OK && i < cluster->broker_count; i++) {
         if (cluster->brokers[i]->state == HW_BROKER_RUNNING) {
@@ -208,11 +203,7 @@ static enum hw_status resume_all(struct hw_cluster *cluster, struct hw_error *er
     if (status == HW_OK) {
         status = resume_cut_stages(cluster, error);
     }
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        status = hw_variant_prepare(cluster->variant, partition, cluster->allocator, error);
-        if (status != HW_OK) {
-            break;
-        }
+    while (status == HW_OK && (partition = hw_selection_next(&all)) != NULL) {
         resume_shown(cluster, partition);
         resume_choose_leader(cluster, partition);
         resume_note_missing(cluster, partition);
@@ -221,10 +212,10 @@ static enum hw_status resume_all(struct hw_cluster *cluster, struct hw_error *er
             partition->is_record_dirty = false;
             cluster->is_state_dirty = true;
         }
-        status = hw_exchange_tell_all(partition, &step, error);
+        status = hw_exchange_tell_all(partition, hw_cluster_step(cluster), error);
         if (status == HW_OK) {
-            cluster->variant->created(partition, &step);
-            hw_cluster_observe_losses(cluster, topic, partition);
+            cluster->variant->created(partition, hw_cluster_step(cluster));
+            hw_losses_observe(cluster, partition);
         }
     }
     return status == HW_OK ? resume_take_back_shown(cluster, error) : status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the clients of producers send and, where it fails, send again: core/cluster/deliveries.h. */
+/* What the clients of producers send and, where it fails, send again: core/cluster/clients.h. */
 #include "core/cluster/cluster_internal.h"
 
 /* Who takes it now. */
@@ -16,8 +16,8 @@ static enum hw_status retries_resolve(struct hw_cluster *cluster,
                                "the topic was deleted before the record was delivered");
     }
     target->partition = &target->topic->partitions[delivery->partition];
-    if (target->topic->writers[delivery->partition] != NULL) {
-        return hw_cluster_refuse_written(cluster, target->topic, target->partition, error);
+    if (target->partition->writer != NULL) {
+        return hw_cluster_refuse_written(cluster, target->partition, error);
     }
     status = hw_cluster_find_leader(cluster, target->partition, &target->leader, error);
     if (status == HW_OK) {
@@ -50,14 +50,12 @@ static enum hw_status retries_append(struct hw_cluster *cluster, const struct hw
     }
     request.bytes = cluster->scratch.bytes;
     request.size_bytes = cluster->scratch.size;
-    return hw_replica_append(target->leader, cluster->now_ms, target->partition->settings, &request,
-                             info, error);
+    return hw_replica_append(target->leader, cluster->now_ms, &request, info, error);
 }
 
 enum hw_status hw_cluster_send(struct hw_cluster *cluster, struct hw_delivery *delivery,
                                hw_offset_t *offset, struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
     struct hw_produce_target target;
     struct hw_log_append_info info;
     int64_t ack_id = delivery->ack_id;
@@ -71,16 +69,16 @@ enum hw_status hw_cluster_send(struct hw_cluster *cluster, struct hw_delivery *d
     }
     *offset = info.first_offset;
     delivery->is_waiting = false;
-    hw_acks_set_offsets(&cluster->acks, ack_id, info.first_offset, info.last_offset);
-    hw_acks_set_leader_epoch(&cluster->acks, ack_id, target.leader->leader_epoch);
+    hw_acks_set_appended(&cluster->acks, ack_id, info.first_offset, info.last_offset,
+                         target.leader->leader_epoch);
     if (delivery->acks == HW_ACKS_ALL) {
         hw_waiting_add(target.leader, ack_id, info.last_offset + 1,
                        hw_cluster_answer_deadline(cluster));
     } else {
-        (void)hw_cluster_answer(cluster, target.topic, target.partition, ack_id, HW_KAFKA_NONE);
+        (void)hw_cluster_answer(cluster, target.partition, ack_id, HW_KAFKA_NONE);
     }
-    cluster->variant->appended(target.partition, &step, target.leader);
-    return hw_cluster_finish_partition(cluster, target.topic, target.partition, HW_OK, error);
+    cluster->variant->appended(target.partition, hw_cluster_step(cluster), target.leader);
+    return hw_cluster_finish_partition(cluster, target.partition, HW_OK, error);
 }
 
 /* One that waits is sent, or fails, or waits on. Errors: HW_NO_MEMORY, HW_IO. */

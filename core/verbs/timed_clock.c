@@ -4,69 +4,25 @@
 
 #include <inttypes.h>
 
-/* The partitions that take part, and the topic of each. */
-struct timed_places {
-    const struct hw_allocator *allocator;
-    struct hw_partition **partitions;
-    struct hw_topic **topics;
-    size_t count;
-    size_t partition_capacity;
-    size_t topic_capacity;
-};
-
-static void timed_places_release(struct timed_places *places)
-{
-    hw_free(places->allocator, places->partitions,
-            places->partition_capacity * sizeof *places->partitions);
-    hw_free(places->allocator, places->topics, places->topic_capacity * sizeof *places->topics);
-}
-
-static enum hw_status timed_gather(struct hw_cluster *cluster, struct timed_places *places,
-                                   struct hw_error *error)
-{
-    struct hw_selection all = hw_cluster_all(cluster);
-    struct hw_topic *topic;
-    struct hw_partition *partition;
-    enum hw_status status = HW_OK;
-
-    while (status == HW_OK && hw_selection_next(&all, &topic, &partition)) {
-        status = hw_array_reserve(places->allocator, (void **)&places->partitions,
-                                  &places->partition_capacity, places->count + 1,
-                                  sizeof *places->partitions, error);
-        if (status == HW_OK) {
-            status = hw_array_reserve(places->allocator, (void **)&places->topics,
-                                      &places->topic_capacity, places->count + 1,
-                                      sizeof *places->topics, error);
-        }
-        if (status == HW_OK) {
-            places->partitions[places->count] = partition;
-            places->topics[places->count++] = topic;
-        }
-    }
-    return status;
-}
-
 /* What an event, or a look at everything, has touched is brought to its end as after any step. */
-static enum hw_status timed_finish(struct hw_cluster *cluster, const struct timed_places *places,
+static enum hw_status timed_finish(struct hw_cluster *cluster, const struct hw_gathered *places,
                                    enum hw_status status, struct hw_error *error)
 {
     for (size_t i = 0; i < cluster->timed.touched_count; i++) {
         size_t place = cluster->timed.touched[i];
 
-        status = hw_cluster_finish_partition(cluster, places->topics[place],
-                                             places->partitions[place], status, error);
+        status = hw_cluster_finish_partition(cluster, places->partitions[place], status, error);
         hw_cluster_had_news(cluster, places->partitions[place]);
     }
     return status;
 }
 
 /* What has happened outside of the queue is taken in, and is no news any more. */
-static enum hw_status timed_refresh(struct hw_cluster *cluster, const struct timed_places *places,
+static enum hw_status timed_refresh(struct hw_cluster *cluster, const struct hw_gathered *places,
                                     struct hw_error *error)
 {
-    struct hw_step step = hw_cluster_step(cluster);
-    enum hw_status status =
-        hw_timed_refresh(&cluster->timed, &step, places->partitions, places->count, error);
+    enum hw_status status = hw_timed_refresh(&cluster->timed, hw_cluster_step(cluster),
+                                             places->partitions, places->count, error);
 
     status = timed_finish(cluster, places, status, error);
     for (size_t i = 0; i < places->count && status == HW_OK; i++) {
@@ -106,17 +62,25 @@ static enum hw_status timed_beat(struct hw_cluster *cluster, struct hw_error *er
             beating[count++] = (struct hw_timed_beating){.broker = broker->id,
                                                          .is_registered = !broker->is_unregistered};
         }
-        if (broker->leaves && !hw_timed_leaves(&cluster->timed, broker->id)) {
+        if (broker->leaves && !hw_timed_heart(&cluster->timed, broker->id)->leaves) {
             status = hw_timed_leave(&cluster->timed, broker->id, cluster->now_ms * 1000, error);
         }
     }
     return status != HW_OK ? status : hw_timed_beat(&cluster->timed, beating, count, error);
 }
 
+/* All may have something to do after what a broker was told. */
+static enum hw_status timed_settle(struct hw_cluster *cluster, const struct hw_gathered *places,
+                                   enum hw_status status, struct hw_error *error)
+{
+    hw_cluster_all_have_news(cluster);
+    return status == HW_OK ? timed_refresh(cluster, places, error) : status;
+}
+
 /* A broker that was fenced, or has just been registered, is unfenced, and told of what it has missed.
  */
-static enum hw_status timed_unfence(struct hw_cluster *cluster, const struct timed_places *places,
-                                    struct hw_broker *broker, struct hw_error *error)
+static enum hw_status timed_unfence(struct hw_cluster *cluster, struct hw_broker *broker,
+                                    struct hw_error *error)
 {
     enum hw_status status;
 
@@ -126,32 +90,25 @@ static enum hw_status timed_unfence(struct hw_cluster *cluster, const struct tim
     if (status == HW_OK && broker->is_unregistered) {
         status = hw_cluster_register(cluster, broker, error);
     }
-    if (status == HW_OK) {
-        status = timed_beat(cluster, error);
-    }
-    hw_cluster_all_have_news(cluster);
-    return status == HW_OK ? timed_refresh(cluster, places, error) : status;
+    return status == HW_OK ? timed_beat(cluster, error) : status;
 }
 
 /* It asks whether it may stop. */
-static enum hw_status timed_let_go(struct hw_cluster *cluster, const struct timed_places *places,
-                                   struct hw_broker *broker, struct hw_error *error)
+static enum hw_status timed_let_go(struct hw_cluster *cluster, struct hw_broker *broker,
+                                   struct hw_error *error)
 {
     bool is_granted;
     bool is_written;
     enum hw_status status =
         hw_cluster_hear_shutdown(cluster, broker, &is_granted, &is_written, error);
 
-    if (status == HW_OK) {
-        status = hw_timed_answer(&cluster->timed, is_granted, is_written, error);
-    }
-    hw_cluster_all_have_news(cluster);
-    return status == HW_OK ? timed_refresh(cluster, places, error) : status;
+    return status == HW_OK ? hw_timed_answer(&cluster->timed, is_granted, is_written, error)
+                           : status;
 }
 
 /* It may stop, or has waited for too long. While a transaction has written to what it holds it
  * asks again; so it does where its disk fails, which ends the tick. */
-static enum hw_status timed_stop(struct hw_cluster *cluster, const struct timed_places *places,
+static enum hw_status timed_stop(struct hw_cluster *cluster, const struct hw_gathered *places,
                                  struct hw_broker *broker, struct hw_error *error)
 {
     enum hw_status status = hw_cluster_stop_broker(cluster, broker, error);
@@ -162,13 +119,11 @@ static enum hw_status timed_stop(struct hw_cluster *cluster, const struct timed_
         again = hw_timed_leave_again(&cluster->timed, broker->id, &later);
         return status == HW_BUSY ? again : status;
     }
-    status = timed_beat(cluster, error);
-    hw_cluster_all_have_news(cluster);
-    return status == HW_OK ? timed_refresh(cluster, places, error) : status;
+    return timed_settle(cluster, places, timed_beat(cluster, error), error);
 }
 
 /* The last event has told the controller that a broker lives, or a broker that it may stop. */
-static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_places *places,
+static enum hw_status timed_hear(struct hw_cluster *cluster, const struct hw_gathered *places,
                                  struct hw_error *error)
 {
     enum hw_timed_contact_kind kind = cluster->timed.contact.kind;
@@ -187,11 +142,11 @@ static enum hw_status timed_hear(struct hw_cluster *cluster, const struct timed_
     }
     broker->contact_ms = cluster->now_ms;
     if (kind == HW_CONTACT_LEAVES) {
-        return timed_let_go(cluster, places, broker, error);
+        return timed_settle(cluster, places, timed_let_go(cluster, broker, error), error);
     }
     registration = hw_metadata_find(&cluster->controller.metadata, broker->id);
     return broker->is_unregistered || registration == NULL || registration->fenced
-               ? timed_unfence(cluster, places, broker, error)
+               ? timed_settle(cluster, places, timed_unfence(cluster, broker, error), error)
                : HW_OK;
 }
 
@@ -205,16 +160,16 @@ static int64_t timed_next_us(const struct hw_cluster *cluster)
 
 /* Let the next thing happen: a load does something, which comes first, or a message arrives. What a
  * load has appended is looked at by those who wait for it. */
-static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct timed_places *places,
+static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct hw_gathered *places,
                                      struct hw_error *error)
 {
     bool is_load = hw_loads_next_us(cluster) <= hw_timed_next_us(&cluster->timed);
-    struct hw_step step = hw_cluster_step(cluster);
-    enum hw_status status = is_load ? hw_loads_run_next(cluster, error)
-                                    : hw_timed_run_next(&cluster->timed, &step, error);
+    enum hw_status status =
+        is_load ? hw_loads_run_next(cluster, error)
+                : hw_timed_run_next(&cluster->timed, hw_cluster_step(cluster), error);
 
     if (status == HW_OK && is_load && cluster->news_count > 0) {
-        status = hw_timed_look(&cluster->timed, &step, error);
+        status = hw_timed_look(&cluster->timed, hw_cluster_step(cluster), error);
     }
     status = timed_finish(cluster, places, status, error);
     if (status == HW_OK && cluster->timed.contact.kind != HW_CONTACT_NONE) {
@@ -224,7 +179,7 @@ static enum hw_status timed_run_next(struct hw_cluster *cluster, const struct ti
     return status == HW_OK && cluster->loads.count > 0 ? hw_loads_look(cluster, error) : status;
 }
 
-static enum hw_status timed_run(struct hw_cluster *cluster, const struct timed_places *places,
+static enum hw_status timed_run(struct hw_cluster *cluster, const struct hw_gathered *places,
                                 hw_time_ms_t until_ms, struct hw_error *error)
 {
     enum hw_status status = timed_refresh(cluster, places, error);
@@ -248,7 +203,7 @@ static enum hw_status timed_run(struct hw_cluster *cluster, const struct timed_p
 enum hw_status hw_cluster_run_messages(struct hw_cluster *cluster, hw_time_ms_t until_ms,
                                        struct hw_error *error)
 {
-    struct timed_places places = {.allocator = cluster->allocator};
+    struct hw_gathered places;
     enum hw_status status;
 
     if (!cluster->is_timed) {
@@ -257,11 +212,11 @@ enum hw_status hw_cluster_run_messages(struct hw_cluster *cluster, hw_time_ms_t 
     cluster->timed.request_timeout_ms = cluster->settings.request_timeout_ms;
     cluster->timed.heartbeat_interval_ms = cluster->settings.heartbeat_interval_ms;
     cluster->timed.fetchers_per_leader = cluster->settings.fetchers_per_leader;
-    status = timed_gather(cluster, &places, error);
+    status = hw_gathered_select(cluster, NULL, -1, true, &places, error);
     if (status == HW_OK) {
         status = timed_run(cluster, &places, until_ms, error);
+        hw_gathered_release(&places);
     }
-    timed_places_release(&places);
     return status;
 }
 
@@ -282,14 +237,15 @@ static void timed_change_over(struct hw_partition *partition)
 
 void hw_cluster_resolve_timed(struct hw_cluster *cluster)
 {
+    struct hw_selection all = hw_cluster_all(cluster);
+    struct hw_partition *partition;
+
     if (cluster->is_timed == cluster->settings.is_timed) {
         return;
     }
     cluster->is_timed = cluster->settings.is_timed;
-    for (size_t t = 0; t < cluster->topic_count; t++) {
-        for (int32_t p = 0; p < cluster->topics[t]->partition_count; p++) {
-            timed_change_over(&cluster->topics[t]->partitions[p]);
-        }
+    while ((partition = hw_selection_next(&all)) != NULL) {
+        timed_change_over(partition);
     }
     hw_timed_stop(&cluster->timed);
     cluster->timed.now_us = cluster->now_ms * 1000;
@@ -303,7 +259,8 @@ void hw_cluster_resolve_timed(struct hw_cluster *cluster)
         if (broker->leaves &&
             !cluster->is_timed) { /* What it asked for is forgotten: shutdown_broker() again. */
             broker->leaves = false;
-            hw_controller_set_in_controlled_shutdown(&cluster->controller, broker->id, false);
+            hw_controller_registration(&cluster->controller, broker->id)->in_controlled_shutdown =
+                false;
             hw_cluster_publish_metadata(cluster);
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Topics come and go: names, placement of replicas, directories, settings. */
 #include "core/base/broker_list.h"
-#include "core/cluster/checkpoints.h"
-#include "core/format/topic_name.h"
+#include "core/cluster/cluster_internal.h"
+#include "core/format/segment_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -142,33 +142,31 @@ static struct hw_broker_list topic_round_robin(const struct hw_cluster *cluster,
     return replicas;
 }
 
-static enum hw_status topic_create_partition(struct hw_cluster *cluster, struct hw_topic *topic,
-                                             int32_t index, const struct hw_topic_spec *spec,
+static enum hw_status topic_create_partition(struct hw_cluster *cluster,
+                                             struct hw_partition *partition,
+                                             const struct hw_topic_spec *spec,
                                              struct hw_error *error)
 {
-    struct hw_partition *partition = &topic->partitions[index];
-    struct hw_step step = hw_cluster_step(cluster);
+    struct hw_step step = *hw_cluster_step(cluster);
     struct hw_broker_list replicas =
-        spec->assignment != NULL ? spec->assignment[index]
-                                 : topic_round_robin(cluster, index, topic->replication_factor);
+        spec->assignment != NULL
+            ? spec->assignment[partition->number]
+            : topic_round_robin(cluster, partition->number, partition->topic->replication_factor);
     enum hw_status status;
 
     step.notices = NULL; /* Whoever made a topic can use it at once. */
-    status = hw_variant_prepare(cluster->variant, partition, cluster->allocator, error);
-    if (status == HW_OK) {
-        status = hw_controller_create_partition(&cluster->controller, &replicas, &partition->record,
-                                                error);
-    }
+    status =
+        hw_controller_create_partition(&cluster->controller, &replicas, &partition->record, error);
     if (status == HW_OK) {
         hw_partition_note_record(partition);
-        status = hw_cluster_place_replicas(cluster, topic, partition, error);
+        status = hw_cluster_place_replicas(cluster, partition, error);
     }
     if (status == HW_OK) {
         status = hw_exchange_tell_all(partition, &step, error);
     }
     if (status == HW_OK) {
         cluster->variant->created(partition, &step);
-        hw_cluster_observe_losses(cluster, topic, partition);
+        hw_losses_observe(cluster, partition);
     }
     return status;
 }
@@ -196,13 +194,12 @@ static void topic_remove_files(struct hw_cluster *cluster, const struct hw_topic
         const struct hw_partition *partition = &topic->partitions[p];
 
         for (int32_t r = 0; r < partition->record.replicas.count; r++) {
-            struct hw_broker *broker;
+            struct hw_broker *broker =
+                hw_cluster_broker(cluster, partition->record.replicas.ids[r]);
             char path[HW_PATH_MAX];
 
-            if (hw_cluster_find_broker(cluster, partition->record.replicas.ids[r], &broker,
-                                       &unused) == HW_OK &&
-                hw_broker_hears(cluster, broker) &&
-                hw_broker_replica_path(broker, partition, path, &unused) == HW_OK) {
+            if (broker != NULL && hw_broker_hears(cluster, broker) &&
+                hw_path_join(path, broker->dir, partition->name, &unused) == HW_OK) {
                 (void)hw_store_remove_tree(cluster->store, cluster->allocator, path, &unused);
             }
         }
@@ -248,7 +245,7 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
     /* An earlier topic of that name may have been deleted where they could not be written. */
     status = topic_clear_checkpoints(cluster, spec->name, error);
     for (int32_t p = 0; status == HW_OK && p < (*topic)->partition_count; p++) {
-        status = topic_create_partition(cluster, *topic, p, spec, error);
+        status = topic_create_partition(cluster, &(*topic)->partitions[p], spec, error);
         status = status == HW_OK ? hw_cluster_check_interrupt(cluster, error) : status;
     }
     if (status == HW_OK) {
@@ -301,7 +298,7 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
         for (int32_t r = 0; r < partition->replica_count; r++) {
             hw_waiting_fail_all(partition->replicas[r], HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION);
         }
-        (void)hw_cluster_collect_acks(cluster, topic, partition);
+        (void)hw_cluster_collect_acks(cluster, partition);
     }
     topic_note(cluster, topic->name, "deleted");
     topic_remove_files(cluster, topic);
@@ -341,15 +338,15 @@ enum hw_status hw_cluster_delete_topic(struct hw_cluster *cluster, const char *t
                                        struct hw_error *error)
 {
     struct hw_selection selection;
+    const struct hw_partition *partition;
     enum hw_status status = hw_cluster_select(cluster, topic, -1, &selection, error);
 
     if (status != HW_OK) {
         return status;
     }
-    for (int32_t p = 0; p < selection.topic->partition_count; p++) {
-        if (selection.topic->writers[p] != NULL) {
-            return hw_cluster_refuse_written(cluster, selection.topic,
-                                             &selection.topic->partitions[p], error);
+    while ((partition = hw_selection_next(&selection)) != NULL) {
+        if (partition->writer != NULL) {
+            return hw_cluster_refuse_written(cluster, partition, error);
         }
     }
     return hw_cluster_do_delete_topic(cluster, selection.topic, error);

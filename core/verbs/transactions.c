@@ -56,6 +56,21 @@ static enum hw_status transactions_find(const struct hw_cluster *cluster, int64_
                                             producer_id);
 }
 
+/* The entry that a producer's call is about. */
+static enum hw_status transactions_find_called(const struct hw_cluster *cluster,
+                                               const struct hw_transaction_call *call,
+                                               struct hw_transaction_entry **entry,
+                                               struct hw_error *error)
+{
+    enum hw_status status =
+        hw_cluster_check_transactions(cluster, call->version, call->producer_epoch, error);
+
+    if (status == HW_OK) {
+        status = transactions_find(cluster, call->producer_id, entry, error);
+    }
+    return status == HW_OK ? hw_cluster_refuse_database_producer(*entry, error) : status;
+}
+
 /* --------------------------------------------------------------------------------------- verbs */
 
 /* Ask, and once more where an open transaction had to be aborted first and was. */
@@ -132,15 +147,8 @@ enum hw_status hw_cluster_begin_transaction(struct hw_cluster *cluster,
     struct hw_transaction_entry *entry;
     struct hw_client *client;
     int version = hw_cluster_transaction_version(cluster, call->version);
-    enum hw_status status =
-        hw_cluster_check_transactions(cluster, call->version, call->producer_epoch, error);
+    enum hw_status status = transactions_find_called(cluster, call, &entry, error);
 
-    if (status == HW_OK) {
-        status = transactions_find(cluster, call->producer_id, &entry, error);
-    }
-    if (status == HW_OK) {
-        status = hw_cluster_refuse_database_producer(entry, error);
-    }
     if (status == HW_OK) {
         status = hw_clients_enter(&cluster->clients, call->producer_id, entry->epoch, version,
                                   &client, error);
@@ -248,16 +256,9 @@ enum hw_status hw_cluster_end_transaction(struct hw_cluster *cluster,
                       ? client->version
                       : hw_cluster_transaction_version(cluster, call->version);
     struct hw_transaction_entry *entry;
-    enum hw_status status =
-        hw_cluster_check_transactions(cluster, call->version, call->producer_epoch, error);
+    enum hw_status status = transactions_find_called(cluster, call, &entry, error);
 
     *left = 0;
-    if (status == HW_OK) {
-        status = transactions_find(cluster, call->producer_id, &entry, error);
-    }
-    if (status == HW_OK) {
-        status = hw_cluster_refuse_database_producer(entry, error);
-    }
     if (status == HW_OK) {
         status = transactions_check_client(client, call, error);
     }
@@ -286,14 +287,12 @@ enum hw_status hw_cluster_write_markers(struct hw_cluster *cluster, int64_t prod
                                         struct hw_error *error)
 {
     struct hw_transaction_entry *entry;
-    struct hw_topic *only = NULL;
-    struct hw_partition *unused;
+    struct hw_partition *only = NULL;
     enum hw_status status = transactions_find(cluster, producer_id, &entry, error);
 
     *left = 0;
     if (status == HW_OK && topic != NULL) {
-        status =
-            hw_cluster_find_partition(cluster, topic, HW_MAX(partition, 0), &only, &unused, error);
+        status = hw_cluster_find_partition(cluster, topic, HW_MAX(partition, 0), &only, error);
     }
     if (status != HW_OK) {
         return status;
@@ -301,7 +300,7 @@ enum hw_status hw_cluster_write_markers(struct hw_cluster *cluster, int64_t prod
     for (size_t i = 0; i < entry->count; i++) {
         struct hw_transaction_partition *place = &entry->partitions[i];
 
-        if (only == NULL || (hw_uuid_equal(&place->topic_id, &only->id) &&
+        if (only == NULL || (hw_uuid_equal(&place->topic_id, &only->topic_id) &&
                              (partition < 0 || place->partition == partition))) {
             place->is_held = false;
         }
@@ -316,21 +315,19 @@ enum hw_status hw_cluster_abort_hanging(struct hw_cluster *cluster, const char *
                                         int64_t partition_number, hw_offset_t start_offset,
                                         hw_offset_t *offset, struct hw_error *error)
 {
-    struct hw_topic *topic;
     struct hw_partition *partition;
     struct hw_replica *leader;
     const struct hw_producer *producer;
     struct hw_log_append_info info;
-    struct hw_step step = hw_cluster_step(cluster);
     struct hw_marker marker;
     enum hw_status status =
-        hw_cluster_find_partition(cluster, topic_name, partition_number, &topic, &partition, error);
+        hw_cluster_find_partition(cluster, topic_name, partition_number, &partition, error);
 
     if (status == HW_OK) {
         status = hw_cluster_find_leader(cluster, partition, &leader, error);
     }
-    if (status == HW_OK && topic->writers[partition->number] != NULL) {
-        status = hw_cluster_refuse_written(cluster, topic, partition, error);
+    if (status == HW_OK && partition->writer != NULL) {
+        status = hw_cluster_refuse_written(cluster, partition, error);
     }
     if (status != HW_OK) {
         return status;
@@ -347,8 +344,7 @@ enum hw_status hw_cluster_abort_hanging(struct hw_cluster *cluster, const char *
                                 .coordinator_epoch = HW_MAX(producer->coordinator_epoch, 0),
                                 .type = HW_CONTROL_ABORT,
                                 .timestamp = cluster->now_ms};
-    status = hw_replica_append_marker(leader, cluster->now_ms, partition->settings, &marker, 0,
-                                      &info, error);
+    status = hw_replica_append_marker(leader, cluster->now_ms, &marker, 0, &info, error);
     if (status == HW_OK) {
         struct hw_transaction_entry *entry =
             hw_coordinator_find_producer(&cluster->coordinator, marker.producer_id);
@@ -357,9 +353,9 @@ enum hw_status hw_cluster_abort_hanging(struct hw_cluster *cluster, const char *
         if (entry != NULL) {
             entry->is_scripted = true; /* The coordinator is not told. */
         }
-        cluster->variant->appended(partition, &step, leader);
+        cluster->variant->appended(partition, hw_cluster_step(cluster), leader);
     }
-    return hw_cluster_finish(cluster, topic, partition, status, error);
+    return hw_cluster_finish(cluster, partition, status, error);
 }
 
 /* --------------------------------------------------------------------------------------- clock */
@@ -380,11 +376,6 @@ static hw_time_ms_t transactions_boundary(const struct hw_cluster *cluster, hw_t
     return time >= HW_CLOCK_MS_MAX - period ? INT64_MAX : (time / period + 1) * period;
 }
 
-static hw_time_ms_t transactions_earlier(hw_time_ms_t a, hw_time_ms_t b)
-{
-    return HW_MIN(a, b);
-}
-
 static hw_time_ms_t transactions_next_of_entries(const struct hw_cluster *cluster)
 {
     int64_t expiration_ms = transactions_setting(cluster, "transactional.id.expiration.ms");
@@ -397,13 +388,13 @@ static hw_time_ms_t transactions_next_of_entries(const struct hw_cluster *cluste
             continue; /* It ends when the database says so, and is kept. */
         }
         if (entry->status == HW_TRANSACTION_ONGOING) {
-            next = transactions_earlier(
-                next, transactions_boundary(cluster, entry->start_ms + entry->timeout_ms,
-                                            ABORT_PERIOD_MS));
+            next =
+                hw_earlier(next, transactions_boundary(cluster, entry->start_ms + entry->timeout_ms,
+                                                       ABORT_PERIOD_MS));
         } else if (!hw_transaction_entry_is_ending(entry)) {
-            next = transactions_earlier(
-                next, transactions_boundary(cluster, entry->last_update_ms + expiration_ms - 1,
-                                            EXPIRE_IDS_PERIOD_MS));
+            next = hw_earlier(next, transactions_boundary(cluster,
+                                                          entry->last_update_ms + expiration_ms - 1,
+                                                          EXPIRE_IDS_PERIOD_MS));
         }
     }
     return next;
@@ -419,9 +410,9 @@ static hw_time_ms_t transactions_next_of_log(const struct hw_cluster *cluster,
         hw_time_ms_t last = state->producers[i].last_timestamp;
 
         if (state->producers[i].transaction_start == HW_OFFSET_NONE && last < HW_CLOCK_MS_MAX) {
-            next = transactions_earlier(
-                next, transactions_boundary(cluster, HW_MAX(last, 0) + expiration_ms - 1,
-                                            EXPIRE_PRODUCERS_PERIOD_MS));
+            next =
+                hw_earlier(next, transactions_boundary(cluster, HW_MAX(last, 0) + expiration_ms - 1,
+                                                       EXPIRE_PRODUCERS_PERIOD_MS));
         }
     }
     return next;
@@ -430,19 +421,14 @@ static hw_time_ms_t transactions_next_of_log(const struct hw_cluster *cluster,
 hw_time_ms_t hw_cluster_next_transaction_event(const struct hw_cluster *cluster)
 {
     int64_t expiration_ms = transactions_setting(cluster, "producer.id.expiration.ms");
+    struct hw_selection all = hw_cluster_all(cluster);
+    const struct hw_partition *partition;
     hw_time_ms_t next = transactions_next_of_entries(cluster);
 
-    for (size_t t = 0; t < cluster->topic_count && cluster->variant->has_timeouts; t++) {
-        const struct hw_topic *topic = cluster->topics[t];
-
-        for (int32_t p = 0; p < topic->partition_count; p++) {
-            const struct hw_partition *partition = &topic->partitions[p];
-
-            for (int32_t r = 0; r < partition->replica_count; r++) {
-                next = transactions_earlier(
-                    next,
-                    transactions_next_of_log(cluster, partition->replicas[r]->log, expiration_ms));
-            }
+    while (cluster->variant->has_timeouts && (partition = hw_selection_next(&all)) != NULL) {
+        for (int32_t r = 0; r < partition->replica_count; r++) {
+            next = hw_earlier(next, transactions_next_of_log(cluster, partition->replicas[r]->log,
+                                                             expiration_ms));
         }
     }
     return next;
@@ -450,13 +436,12 @@ hw_time_ms_t hw_cluster_next_transaction_event(const struct hw_cluster *cluster)
 
 static void transactions_expire_all(const struct hw_cluster *cluster)
 {
-    for (size_t t = 0; t < cluster->topic_count; t++) {
-        const struct hw_topic *topic = cluster->topics[t];
+    struct hw_selection all = hw_cluster_all(cluster);
+    const struct hw_partition *partition;
 
-        for (int32_t p = 0; p < topic->partition_count; p++) {
-            for (int32_t r = 0; r < topic->partitions[p].replica_count; r++) {
-                hw_cluster_expire_producers(cluster, topic->partitions[p].replicas[r]->log);
-            }
+    while ((partition = hw_selection_next(&all)) != NULL) {
+        for (int32_t r = 0; r < partition->replica_count; r++) {
+            hw_cluster_expire_producers(cluster, partition->replicas[r]->log);
         }
     }
 }

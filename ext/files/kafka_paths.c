@@ -15,8 +15,8 @@ bool kafka_paths_are_many(const char *text)
 }
 
 /* Add the paths that one text stands for. */
-static enum hw_status kafka_paths_add(struct kafka_paths *paths, struct hw_store *store,
-                                      const char *text, struct hw_error *error)
+static enum hw_status kafka_paths_add(struct kafka_paths *paths, const char *text,
+                                      struct hw_error *error)
 {
     const char *home =
         text[0] == '~' && (text[1] == '/' || text[1] == '\0') ? getenv("HOME") : NULL;
@@ -31,25 +31,17 @@ static enum hw_status kafka_paths_add(struct kafka_paths *paths, struct hw_store
         text = path;
     }
     paths->is_list = paths->is_list || hw_path_is_pattern(text);
-    return hw_path_expand(store, text, &paths->names, error);
+    return hw_path_expand(paths->store, text, &paths->names, error);
 }
-
-struct kafka_paths_walk {
-    struct kafka_paths *paths;
-    struct hw_store *store;
-};
 
 static enum hw_status kafka_paths_visit(void *context, const struct ext_json_member *member,
                                         struct hw_error *error)
 {
-    const struct kafka_paths_walk *walk = context;
-
     if (strcmp(member->type, "text") != 0) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST,
                                "a list of paths has texts, as in [\"/disks/a\",\"/disks/b\"]");
     }
-    return kafka_paths_add(walk->paths, walk->store, (const char *)sqlite3_value_text(member->atom),
-                           error);
+    return kafka_paths_add(context, (const char *)sqlite3_value_text(member->atom), error);
 }
 
 enum hw_status kafka_paths_open(struct kafka_paths *paths, struct ext_session *session,
@@ -59,11 +51,10 @@ enum hw_status kafka_paths_open(struct kafka_paths *paths, struct ext_session *s
     /* Asked first: a blob that was read as text says that it is one. */
     bool is_text = sqlite3_value_type(value) == SQLITE_TEXT;
     const char *text = (const char *)sqlite3_value_text(value);
-    struct kafka_paths_walk walk = {.paths = paths, .store = store};
     bool exists = true;
     enum hw_status status = HW_OK;
 
-    *paths = (struct kafka_paths){.names = {.allocator = &ext_allocator}};
+    *paths = (struct kafka_paths){.names = {.allocator = &ext_allocator}, .store = store};
     if (text == NULL) {
         return hw_error_no_memory(error, "a path");
     }
@@ -78,11 +69,11 @@ enum hw_status kafka_paths_open(struct kafka_paths *paths, struct ext_session *s
         return status;
     }
     if (exists) {
-        status = kafka_paths_add(paths, store, text, error);
+        status = kafka_paths_add(paths, text, error);
     } else {
         paths->is_list = true;
         status = ext_json_walk_array(session->db, value, "the list of paths", kafka_paths_visit,
-                                     &walk, error);
+                                     paths, error);
     }
     for (size_t i = 0; i < paths->names.count && status == HW_OK; i++) {
         status = ext_session_check_readable(session, paths->names.names[i], error);

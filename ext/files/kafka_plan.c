@@ -2,9 +2,9 @@
 /* Planning: what a scan over real files can spare itself. */
 #include "ext/files/kafka_plan.h"
 
+#include "ext/ext_error.h"
 #include "ext/ext_value.h"
 #include "ext/files/kafka_paths.h"
-#include "ext/plan_comparison.h"
 
 #include <sqlite3ext.h>
 #include <string.h>
@@ -14,81 +14,80 @@ SQLITE_EXTENSION_INIT3
 /* Bits of idxNum. */
 enum { PLAN_MERGED = 1, PLAN_DESCENDING = 2, PLAN_COUNTING = 4 };
 
-static const char *const term_names[] = {[KAFKA_TERM_NONE] = "",
-                                         [KAFKA_TERM_PATH] = "of_path",
-                                         [KAFKA_TERM_TOPIC] = "topic",
-                                         [KAFKA_TERM_PARTITION] = "partition",
-                                         [KAFKA_TERM_OFFSET] = "offset",
-                                         [KAFKA_TERM_LAST_OFFSET] = "last_offset",
-                                         [KAFKA_TERM_TIMESTAMP] = "timestamp"};
-
-enum { TERM_COUNT = sizeof term_names / sizeof term_names[0] };
+/* Of the cells that a plan can use; NULL: it cannot. */
+static const char *const term_names[CELL_COUNT] = {[CELL_PATH] = "of_path",
+                                                   [CELL_TOPIC] = "topic",
+                                                   [CELL_PARTITION] = "partition",
+                                                   [CELL_OFFSET] = "offset",
+                                                   [CELL_LAST_OFFSET] = "last_offset",
+                                                   [CELL_MAX_TIMESTAMP] = "timestamp",
+                                                   [CELL_TIMESTAMP] = "timestamp"};
 
 struct planner {
     sqlite3_index_info *info;
-    const enum kafka_term *terms;
+    const enum kafka_cell *cells;
     sqlite3_str *text;
     int argument_count;
     bool has_path;
     int path_at; /* Index of its constraint. */
-    bool has_equality[TERM_COUNT];
+    bool has_equality[CELL_COUNT];
     double rows;
 };
 
+static enum kafka_cell cell_of(const struct planner *planner, int column)
+{
+    return column < 0 ? CELL_NONE : planner->cells[column];
+}
+
 /* Whether a scan is spared anything by the constraint. */
-static bool is_useful(const struct planner *planner, int index, enum kafka_term term)
+static bool is_useful(const struct planner *planner, int index, enum kafka_cell cell)
 {
     unsigned char op = planner->info->aConstraint[index].op;
 
-    switch (term) {
-    case KAFKA_TERM_PATH:
+    switch ((int)cell) {
+    case CELL_PATH:
         return op == SQLITE_INDEX_CONSTRAINT_EQ && !planner->has_path;
-    case KAFKA_TERM_TOPIC: /* Compared byte by byte. */
-        return op == SQLITE_INDEX_CONSTRAINT_EQ && !planner->has_equality[term] &&
+    case CELL_TOPIC: /* Compared byte by byte. */
+        return op == SQLITE_INDEX_CONSTRAINT_EQ && !planner->has_equality[cell] &&
                strcmp(sqlite3_vtab_collation(planner->info, index), "BINARY") == 0;
-    case KAFKA_TERM_PARTITION:
-        return op == SQLITE_INDEX_CONSTRAINT_EQ && !planner->has_equality[term];
-    case KAFKA_TERM_TIMESTAMP: /* A smaller one may come at any time. */
+    case CELL_PARTITION:
+        return op == SQLITE_INDEX_CONSTRAINT_EQ && !planner->has_equality[cell];
+    case CELL_MAX_TIMESTAMP:
+    case CELL_TIMESTAMP: /* A smaller one may come at any time. */
         return op != SQLITE_INDEX_CONSTRAINT_LT && op != SQLITE_INDEX_CONSTRAINT_LE;
-    case KAFKA_TERM_OFFSET:
-    case KAFKA_TERM_LAST_OFFSET:
+    default: /* Offsets. */
         return true;
-    case KAFKA_TERM_NONE:
-        break;
     }
-    return false;
 }
 
 static int plan_constraint(struct planner *planner, int index)
 {
     const struct sqlite3_index_constraint *constraint = &planner->info->aConstraint[index];
     struct sqlite3_index_constraint_usage *usage = &planner->info->aConstraintUsage[index];
-    const char *comparison = plan_comparison_text(constraint->op);
-    enum kafka_term term =
-        constraint->iColumn < 0 ? KAFKA_TERM_NONE : planner->terms[constraint->iColumn];
+    const char *comparison = ext_comparison_text(constraint->op);
+    enum kafka_cell cell = cell_of(planner, constraint->iColumn);
 
-    if (term == KAFKA_TERM_NONE || comparison == NULL) {
+    if (term_names[cell] == NULL || comparison == NULL) {
         return SQLITE_OK;
     }
     if (!constraint->usable) {
         /* A plan without its path would scan nothing and may look cheap. */
-        return term == KAFKA_TERM_PATH && constraint->op == SQLITE_INDEX_CONSTRAINT_EQ
-                   ? SQLITE_CONSTRAINT
-                   : SQLITE_OK;
+        return cell == CELL_PATH && constraint->op == SQLITE_INDEX_CONSTRAINT_EQ ? SQLITE_CONSTRAINT
+                                                                                 : SQLITE_OK;
     }
-    if (!is_useful(planner, index, term)) {
+    if (!is_useful(planner, index, cell)) {
         return SQLITE_OK;
     }
     usage->argvIndex = ++planner->argument_count;
-    usage->omit = term == KAFKA_TERM_PATH;
-    if (term == KAFKA_TERM_PATH) {
+    usage->omit = cell == CELL_PATH;
+    if (cell == CELL_PATH) {
         planner->has_path = true;
         planner->path_at = index;
     }
-    planner->has_equality[term] |= constraint->op == SQLITE_INDEX_CONSTRAINT_EQ;
-    planner->rows /= term == KAFKA_TERM_PATH ? 1 : 4;
+    planner->has_equality[cell] |= constraint->op == SQLITE_INDEX_CONSTRAINT_EQ;
+    planner->rows /= cell == CELL_PATH ? 1 : 4;
     sqlite3_str_appendf(planner->text, "%s%s%s", planner->argument_count == 1 ? "" : " ",
-                        term_names[term], comparison);
+                        term_names[cell], comparison);
     return SQLITE_OK;
 }
 
@@ -98,26 +97,24 @@ static int plan_constraint(struct planner *planner, int index)
  */
 static bool plan_order(const struct planner *planner, int *plan)
 {
-    static const enum kafka_term natural[] = {KAFKA_TERM_TOPIC, KAFKA_TERM_PARTITION,
-                                              KAFKA_TERM_OFFSET};
+    static const enum kafka_cell natural[] = {CELL_TOPIC, CELL_PARTITION, CELL_OFFSET};
     const sqlite3_index_info *info = planner->info;
     int at = 0;
 
     for (int i = 0; i < info->nOrderBy; i++) {
-        int column = info->aOrderBy[i].iColumn;
-        enum kafka_term term = column < 0 ? KAFKA_TERM_NONE : planner->terms[column];
+        enum kafka_cell cell = cell_of(planner, info->aOrderBy[i].iColumn);
 
         if (info->aOrderBy[i].desc != info->aOrderBy[0].desc) {
             return false;
         }
-        if (i == 0 && term == KAFKA_TERM_OFFSET && info->nOrderBy == 1) {
+        if (i == 0 && cell == CELL_OFFSET && info->nOrderBy == 1) {
             *plan = PLAN_MERGED;
             break;
         }
-        while (at < 3 && natural[at] != term && planner->has_equality[natural[at]]) {
+        while (at < 3 && natural[at] != cell && planner->has_equality[natural[at]]) {
             at++;
         }
-        if (at == 3 || natural[at] != term) {
+        if (at == 3 || natural[at] != cell) {
             return false;
         }
         at++;
@@ -157,11 +154,13 @@ static int path_is_orderly(const struct planner *planner, bool *is_orderly)
     return status == HW_OK ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int kafka_plan(sqlite3_index_info *info, const enum kafka_term *terms, uint64_t header_columns)
+int kafka_plan(sqlite3_index_info *info, const enum kafka_cell *cells, int column_count,
+               uint64_t header_cells)
 {
     bool is_orderly = false;
+    bool is_counting = header_cells != 0;
     struct planner planner = {
-        .info = info, .terms = terms, .text = sqlite3_str_new(NULL), .rows = 1000000};
+        .info = info, .cells = cells, .text = sqlite3_str_new(NULL), .rows = 1000000};
     int plan = 0;
     int code = SQLITE_OK;
 
@@ -181,11 +180,14 @@ int kafka_plan(sqlite3_index_info *info, const enum kafka_term *terms, uint64_t 
         sqlite3_str_appendall(planner.text, (plan & PLAN_MERGED) != 0 ? " merged" : "");
         sqlite3_str_appendall(planner.text, (plan & PLAN_DESCENDING) != 0 ? " descending" : "");
     }
-    if (header_columns != 0 && (info->colUsed & ~header_columns) == 0) {
+    for (int i = 0; i < column_count; i++) {
+        is_counting &= (info->colUsed >> i & 1) == 0 || (header_cells >> cells[i] & 1) != 0;
+    }
+    if (is_counting) {
         info->idxNum |= PLAN_COUNTING;
         sqlite3_str_appendall(planner.text, " headers");
     }
-    if (planner.has_equality[KAFKA_TERM_OFFSET]) {
+    if (planner.has_equality[CELL_OFFSET]) {
         planner.rows = 10;
     }
     info->estimatedRows = (sqlite3_int64)planner.rows;
@@ -197,19 +199,21 @@ int kafka_plan(sqlite3_index_info *info, const enum kafka_term *terms, uint64_t 
 }
 
 /* Read "offset>= " at *text and step behind it. */
-static void read_word(const char **text, enum kafka_term *term, int *comparison)
+static enum kafka_cell read_word(const char **text, int *comparison)
 {
     size_t size = strcspn(*text, "<>=");
+    enum kafka_cell cell = CELL_NONE;
 
-    *term = KAFKA_TERM_NONE;
-    for (int i = 1; i < TERM_COUNT; i++) {
-        if (strlen(term_names[i]) == size && strncmp(*text, term_names[i], size) == 0) {
-            *term = (enum kafka_term)i;
+    for (int i = 1; i < CELL_COUNT; i++) {
+        if (term_names[i] != NULL && strlen(term_names[i]) == size &&
+            strncmp(*text, term_names[i], size) == 0) {
+            cell = (enum kafka_cell)i;
         }
     }
     *text += size;
-    *comparison = plan_read_comparison(text);
+    *comparison = ext_comparison_read(text);
     *text += strspn(*text, " ");
+    return cell;
 }
 
 static enum hw_status read_topic(struct kafka_plan_scan *scan, sqlite3_value *value,
@@ -234,30 +238,26 @@ enum hw_status kafka_plan_read(struct kafka_plan_scan *scan, int plan, const cha
     *scan = (struct kafka_plan_scan){.is_merged = (plan & PLAN_MERGED) != 0,
                                      .is_counting = (plan & PLAN_COUNTING) != 0};
     for (int i = 0; status == HW_OK && i < argc; i++) {
-        enum kafka_term term;
         int comparison;
 
-        read_word(&text, &term, &comparison);
-        switch (term) {
-        case KAFKA_TERM_PATH:
+        switch ((int)read_word(&text, &comparison)) {
+        case CELL_PATH:
             scan->path = argv[i];
             break;
-        case KAFKA_TERM_TOPIC:
+        case CELL_TOPIC:
             status = read_topic(scan, argv[i], error);
             break;
-        case KAFKA_TERM_PARTITION:
+        case CELL_PARTITION:
             scan->has_partition = ext_value_integer(argv[i], &scan->partition);
             break;
-        case KAFKA_TERM_OFFSET:
+        case CELL_OFFSET:
             ext_range_narrow(&offsets, comparison, argv[i]);
             break;
-        case KAFKA_TERM_LAST_OFFSET:
+        case CELL_LAST_OFFSET:
             ext_range_narrow(&last_offsets, comparison, argv[i]);
             break;
-        case KAFKA_TERM_TIMESTAMP:
+        case CELL_TIMESTAMP:
             ext_range_narrow(&timestamps, comparison, argv[i]);
-            break;
-        case KAFKA_TERM_NONE:
             break;
         }
     }
@@ -271,4 +271,18 @@ enum hw_status kafka_plan_read(struct kafka_plan_scan *scan, int plan, const cha
         .timestamp_min = timestamps.first,
         .is_backwards = (plan & PLAN_DESCENDING) != 0};
     return status;
+}
+
+bool kafka_plan_refuses(sqlite3_vtab *vtab, const struct ext_schema *schema,
+                        const struct sqlite3_index_constraint *constraint, int first_no_argument)
+{
+    struct hw_error error;
+
+    if (constraint->op != SQLITE_INDEX_CONSTRAINT_EQ || constraint->iColumn < first_no_argument) {
+        return false;
+    }
+    (void)ext_error_invalid(&error, "too many arguments: it is %s; %s cannot be compared with =",
+                            schema->signature, schema->columns[constraint->iColumn].name);
+    (void)ext_error_to_vtab(vtab, &error);
+    return true;
 }

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of tables over real files, but for those of tables_kafka_scan.c: columns, help, code. */
-#include "ext/files/kafka_tables.h"
 #include "ext/files/vtab_kafka_table.h"
 
-#define COLUMN_ENTRY                                                                               \
-    {                                                                                              \
-        "entry", "INTEGER", "the number of the entry, from 0"                                      \
-    }
-#define COLUMN_OK                                                                                  \
-    {                                                                                              \
-        "ok", "INTEGER", "1 if the log bears the entry out"                                        \
-    }
+#define COLUMN_ENTRY EXT_COLUMN("entry", "INTEGER", "the number of the entry, from 0")
+#define COLUMN_OK    EXT_COLUMN("ok", "INTEGER", "1 if the log bears the entry out")
 
 static const struct ext_column segments[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"base_offset", "INTEGER", "the offset that names it"},
     {"next_offset", "INTEGER", "the first offset behind its last good batch"},
     {"size_bytes", "INTEGER", "the size of its .log file"},
@@ -25,67 +17,57 @@ static const struct ext_column segments[] = {
     {"max_timestamp", "INTEGER", "the largest timestamp of them; -1: none"},
     {"trailing_bytes", "INTEGER", "bytes behind the last good batch"},
     {"damaged", "INTEGER", "stretches that are no good batch"},
-    KAFKA_COLUMN_FILE,
-    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMNS_OF_FILE,
     {"index_bytes", "INTEGER", "the size of its offset index; NULL: none that can be opened"},
     {"time_index_bytes", "INTEGER", "the size of its time index; NULL: none that can be opened"},
     KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column indexes[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     COLUMN_ENTRY,
     {"offset", "INTEGER", "the offset that the entry says"},
     {"position", "INTEGER", "the byte of the .log file that the entry says"},
     {"batch_last_offset", "INTEGER", "the last offset of the batch that begins there"},
     COLUMN_OK,
-    KAFKA_COLUMN_FILE,
-    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMNS_OF_FILE,
     KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column time_indexes[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     COLUMN_ENTRY,
     {"timestamp", "INTEGER", "the timestamp that the entry says"},
     {"offset", "INTEGER", "the offset that the entry says"},
     {"batch_max_timestamp", "INTEGER", "the largest timestamp of the batch that holds the offset"},
     {"batch_last_offset", "INTEGER", "the last offset of that batch"},
     COLUMN_OK,
-    KAFKA_COLUMN_FILE,
-    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMNS_OF_FILE,
     KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column aborted[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     COLUMN_ENTRY,
     {"producer_id", "INTEGER", "whose transaction it was"},
     {"first_offset", "INTEGER", "the first offset of the transaction"},
     {"last_offset", "INTEGER", "the offset of its ABORT"},
     {"last_stable_offset", "INTEGER", "the last stable offset when it was aborted"},
-    KAFKA_COLUMN_FILE,
-    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMNS_OF_FILE,
     KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column epochs[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"epoch", "INTEGER", "the leader epoch"},
     {"start_offset", "INTEGER", "its first offset"},
     {"end_offset", "INTEGER", "the first offset behind it; of the last one the log end"},
-    KAFKA_COLUMN_FILE,
-    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMNS_OF_FILE,
     KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column producers[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"snapshot_offset", "INTEGER", "the offset up to which the snapshot counts"},
     {"producer_id", "INTEGER", "the producer"},
     {"producer_epoch", "INTEGER", "its epoch"},
@@ -96,26 +78,22 @@ static const struct ext_column producers[] = {
     {"coordinator_epoch", "INTEGER", "the epoch of its transaction coordinator"},
     {"txn_first_offset", "INTEGER", "where its open transaction begins; NULL: none is open"},
     {"crc_ok", "INTEGER", "1 if the snapshot's checksum is right"},
-    KAFKA_COLUMN_FILE,
-    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMNS_OF_FILE,
     KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column checkpoints[] = {
     {"checkpoint", "TEXT", "the name of the file, as replication-offset-checkpoint"},
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"offset", "INTEGER", "the offset that the line says"},
     {"line", "INTEGER", "the number of the line, from 1"},
-    KAFKA_COLUMN_FILE,
-    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMNS_OF_FILE,
     KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column dirs[] = {
     {"dir", "TEXT", "the partition's directory"},
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"state", "TEXT", "live, delete, stray or future, as its name says"},
     {"topic_id", "TEXT", "the topic's id, of partition.metadata"},
     {"segments", "INTEGER", "how many segments it has"},
@@ -133,8 +111,7 @@ static const struct ext_column dirs[] = {
 };
 
 static const struct ext_column diff[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"verdict", "TEXT",
      "same; start, longer, gaps, diverged: how they differ; only_a, only_b; other_topic"},
     {"ahead", "TEXT", "a or b: has the later last epoch, or of that the longer log; NULL: neither"},
@@ -173,8 +150,7 @@ static const struct ext_column diff[] = {
 };
 
 static const struct ext_column recovery[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"file", "TEXT", "the file in question; NULL: none"},
     {"problem", "TEXT", "what is wrong with it; NULL: nothing"},
     {"action", "TEXT", "what a start of Kafka would do; nothing, or refused"},
@@ -190,8 +166,7 @@ static const struct ext_column recovery[] = {
 };
 
 static const struct ext_column files[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"kind", "TEXT", "segment, index, snapshot, swap, checkpoint, partition, ...; or unknown"},
     {"offset", "INTEGER", "the number that its name begins with; else NULL"},
     {"size_bytes", "INTEGER", "how long it is; NULL: a directory"},
@@ -206,16 +181,9 @@ static const struct ext_column files[] = {
     KAFKA_TABLE_HIDDEN,
 };
 
-#define TABLE(table, array, path, line, columns)                                                   \
-    {                                                                                              \
-        .name = (table), .driver = &vtab_kafka_table_driver, .signature = table "(path)",          \
-        .use = table "('" path "')", .summary = (line),                                            \
-        .example = "SELECT " columns " FROM " table "('" path "');", EXT_COLUMNS(array),           \
-        .key = KAFKA_TABLE_KEY                                                                     \
-    }
-
-#define DIRECTORY "/data/kafka-logs"
-#define PARTITION DIRECTORY "/orders-0"
+#define TABLE(table, array, path, line, shown) KAFKA_TABLE(table, array, "", path, line, shown)
+#define DIRECTORY                              KAFKA_EXAMPLE_DIRECTORY
+#define PARTITION                              DIRECTORY "/orders-0"
 
 const struct kafka_table kafka_tables[] = {
     {.schema =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about two copies of partitions: kafka_diff. */
-#include "ext/files/kafka_cells.h"
+#include "ext/files/vtab_kafka_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,73 +46,60 @@ static void add_first(const struct diff_row *row, int side, struct ext_rows *row
     ext_rows_integer_unless(rows, copy->has_first ? copy->position : -1, -1);
 }
 
-static enum hw_status format_ranges(const struct hw_diff_copy *copy, struct hw_buffer *json,
-                                    struct hw_error *error)
-{
-    enum hw_status status = hw_buffer_append(json, "[", 1, error);
-
-    for (size_t i = 0; status == HW_OK && i < copy->range_count; i++) {
-        char text[64];
-        int size = snprintf(text, sizeof text, "%s[%lld,%lld]", i == 0 ? "" : ",",
-                            (long long)copy->ranges[i].first, (long long)copy->ranges[i].last);
-
-        status = hw_buffer_append(json, text, (size_t)size, error);
-    }
-    return status == HW_OK ? hw_buffer_append(json, "]", 1, error) : status;
-}
-
-static void add_only(struct diff_row *row, int side, struct ext_rows *rows)
+static void add_only(const struct diff_row *row, int side, struct ext_rows *rows)
 {
     const struct hw_diff_copy *copy = &row->walk.copies[side];
-    struct hw_error error;
-    enum hw_status status = format_ranges(copy, &rows->texts, &error);
 
-    ext_rows_json(rows, status, &error);
+    ext_rows_append(rows, "[");
+    for (size_t i = 0; i < copy->range_count; i++) {
+        ext_rows_append(rows, "%s[%lld,%lld]", i == 0 ? "" : ",", (long long)copy->ranges[i].first,
+                        (long long)copy->ranges[i].last);
+    }
+    ext_rows_append(rows, "]");
+    ext_rows_json(rows);
     ext_rows_integer(rows, copy->records);
     ext_rows_integer(rows, copy->bytes);
 }
 
 /* What each variant would cut of the copy, where the other one leads. */
-static enum hw_status format_cuts(const struct diff_row *row, int side, struct hw_buffer *json,
-                                  struct hw_error *error)
+static void add_cut(const struct diff_row *row, int side, struct ext_rows *rows)
 {
     const struct hw_partition_copy *copy = &row->copies[side];
     const struct hw_variant *variant;
-    bool is_first = true;
-    enum hw_status status = hw_buffer_append(json, "{", 1, error);
+    const char *separator = "";
+    struct hw_error error;
 
-    for (size_t i = 0; status == HW_OK && (variant = hw_variant_at(i)) != NULL; i++) {
-        hw_offset_t offset;
+    ext_rows_append(rows, "{");
+    for (size_t i = 0; (variant = hw_variant_at(i)) != NULL; i++) {
+        hw_offset_t offset = HW_OFFSET_NONE;
 
         if (variant->cut == NULL) {
             continue;
         }
-        status = hw_partition_copy_cut(copy, &row->copies[1 - side], variant, &offset, error);
-        if (status == HW_OK) {
-            status = hw_json_append_name(json, variant->name, is_first, error);
+        ext_rows_note(rows,
+                      hw_partition_copy_cut(copy, &row->copies[1 - side], variant, &offset, &error),
+                      &error);
+        ext_rows_append(rows, "%s\"%s\":", separator, variant->name);
+        if (offset == copy->outline.end) {
+            ext_rows_append(rows, "null");
+        } else {
+            ext_rows_append(rows, "%lld", (long long)offset);
         }
-        if (status == HW_OK) {
-            status = offset == copy->outline.end ? hw_buffer_append(json, "null", 4, error)
-                                                 : hw_json_append_integer(json, offset, error);
-        }
-        is_first = false;
+        separator = ",";
     }
-    return status == HW_OK ? hw_buffer_append(json, "}", 1, error) : status;
+    ext_rows_append(rows, "}");
+    ext_rows_json(rows);
 }
 
-static void add_cuts(struct diff_row *row, struct ext_rows *rows)
+static void add_cuts(const struct diff_row *row, struct ext_rows *rows)
 {
     if (row->copies[0].partition == NULL || row->copies[1].partition == NULL) {
         ext_rows_nulls(rows, 3);
         return;
     }
     ext_rows_integer(rows, hw_partition_copy_epochs_end(&row->copies[0], &row->copies[1]));
-    for (int side = 0; side < 2; side++) {
-        struct hw_error error;
-        enum hw_status status = format_cuts(row, side, &rows->texts, &error);
-
-        ext_rows_json(rows, status, &error);
-    }
+    add_cut(row, 0, rows);
+    add_cut(row, 1, rows);
 }
 
 /* What is wrong with both, in one line, which names each by its letter. */
@@ -142,7 +129,7 @@ static const char *place_of(const struct hw_kafka_partition *partition)
     return partition == NULL ? NULL : partition->file != NULL ? partition->file : partition->path;
 }
 
-static void add_row(struct diff_row *row, struct ext_rows *rows)
+static void add_row(const struct diff_row *row, struct ext_rows *rows)
 {
     const struct hw_partition_copy *a = &row->copies[0];
     const struct hw_partition_copy *b = &row->copies[1];
@@ -183,9 +170,8 @@ static enum hw_status read_copies(struct kafka_fill *fill,
     enum hw_status both = HW_OK;
 
     for (int side = 0; side < 2; side++) {
-        enum hw_status status =
-            hw_partition_copy_read(&row->copies[side], &ext_allocator, fill->store,
-                                   partitions[side], &fill->store->interrupt, error);
+        enum hw_status status = hw_partition_copy_read(
+            &row->copies[side], &ext_allocator, partitions[side], &fill->store->interrupt, error);
 
         fill->bytes_read += row->copies[side].bytes_read;
         if (status == HW_IO || status == HW_NOT_FOUND) {
@@ -207,14 +193,13 @@ static enum hw_status walk_pair(struct kafka_fill *fill, struct diff_row *row,
     bool checks_all = fill->columns >> DIFF_DAMAGED_A != 0;
     bool more = true;
     enum hw_status status =
-        hw_partition_diff_open(&row->walk, &ext_allocator, fill->store, checks_all, error);
+        hw_partition_diff_open(&row->walk, checks_all, &fill->bytes_read, error);
 
     row->has_walk = true;
     for (int64_t i = 1; status == HW_OK && more; i++) {
         status = i % DIFF_ASK_AFTER == 0 ? hw_interrupt_check(&fill->store->interrupt, error)
                                          : hw_partition_diff_next(&row->walk, &more, error);
     }
-    fill->bytes_read += hw_partition_diff_bytes_read(&row->walk);
     return status;
 }
 

@@ -16,9 +16,7 @@ enum { CHECKPOINT_TOPIC = 1, CHECKPOINT_FILE = 5 };
 static void add_unreadable_checkpoint(const char *path, const char *reason, struct ext_rows *rows)
 {
     ext_rows_text(rows, hw_kafka_base_name(path));
-    for (int column = CHECKPOINT_TOPIC; column < CHECKPOINT_FILE; column++) {
-        ext_rows_null(rows);
-    }
+    ext_rows_nulls(rows, CHECKPOINT_FILE - CHECKPOINT_TOPIC);
     ext_rows_text(rows, path);
     ext_rows_text(rows, reason);
 }
@@ -128,20 +126,19 @@ static enum hw_status add_dir(struct kafka_fill *fill, size_t number,
     hw_offset_t high_watermark = HW_OFFSET_NONE;
     hw_offset_t recovery_point = HW_OFFSET_NONE;
     char id[HW_UUID_TEXT_SIZE] = "";
-    enum hw_status status = hw_partition_summary_read(
-        &summary, &ext_allocator, fill->store, partition, kafka_fill_wants(fill, DIRS_LEO), error);
+    enum hw_status status =
+        hw_partition_summary_read(&summary, partition, kafka_fill_wants(fill, DIRS_LEO), error);
 
     if (status == HW_OK && kafka_fill_wants(fill, DIRS_ERROR)) {
-        status = hw_partition_summary_compare(&summary, &ext_allocator, fill->store,
-                                              &fill->directory, number, error);
+        status = hw_partition_summary_compare(&summary, &fill->directory, number, error);
     }
     if (status == HW_OK) {
-        status = hw_partition_checkpoint(&ext_allocator, fill->store, partition, checkpoints[0],
-                                         HW_OFFSET_NONE, &high_watermark, error);
+        status = hw_partition_checkpoint(partition, checkpoints[0], false, HW_OFFSET_NONE,
+                                         &high_watermark, error);
     }
     if (status == HW_OK) {
-        status = hw_partition_checkpoint(&ext_allocator, fill->store, partition, checkpoints[1],
-                                         HW_OFFSET_NONE, &recovery_point, error);
+        status = hw_partition_checkpoint(partition, checkpoints[1], false, HW_OFFSET_NONE,
+                                         &recovery_point, error);
     }
     if (status != HW_OK) {
         return status;
@@ -175,9 +172,7 @@ static void add_unreadable_dir(const struct hw_kafka_partition *partition, const
     ext_rows_text(rows, partition->path);
     kafka_rows_partition(rows, partition);
     ext_rows_text(rows, hw_kafka_partition_state_name(partition->state));
-    for (int column = DIRS_TOPIC_ID; column < DIRS_ERROR; column++) {
-        ext_rows_null(rows);
-    }
+    ext_rows_nulls(rows, DIRS_ERROR - DIRS_TOPIC_ID);
     ext_rows_text(rows, reason);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about groups: kafka_groups. */
-#include "ext/files/kafka_cells.h"
+#include "ext/files/vtab_kafka_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ struct group_list {
     size_t count;
     struct hw_internal_record metadata;
     struct hw_internal_record other;
-    struct hw_buffer json;
+    struct ext_rows json; /* Where the cell with the members is made. */
 };
 
 static int compare_texts(const struct hw_message_text *a, const struct hw_message_text *b)
@@ -68,7 +68,8 @@ static enum hw_status read_entry(struct group_list *list, size_t number,
                                  struct hw_internal_record *internal, struct hw_record *record,
                                  struct hw_error *error)
 {
-    return kafka_read_latest(internal, &list->latest, number, HW_MESSAGES_OFFSETS, record, error);
+    return kafka_read_latest(internal, &list->latest, number, &list->latest.records[number],
+                             HW_MESSAGES_OFFSETS, record, error);
 }
 
 /* Make the entries of all records that are there. */
@@ -114,11 +115,12 @@ static enum hw_status make_entries(struct group_list *list, struct hw_error *err
 /* ------------------------------------------------------------------------------------- members */
 
 /* What a classic member's protocol bytes say, where it is a consumer; else the bytes. */
-static enum hw_status append_protocol(struct hw_buffer *json, struct hw_message_text bytes,
-                                      bool is_consumer, int type, struct hw_error *error)
+static void append_protocol(struct ext_rows *json, struct hw_message_text bytes, bool is_consumer,
+                            int type)
 {
     const struct hw_message_layout *layout = hw_message_layout_find(HW_MESSAGES_CONSUMER, type);
     struct hw_message message;
+    struct hw_error error;
     enum hw_status status = HW_OK;
 
     hw_message_init(&message, &ext_allocator);
@@ -128,84 +130,62 @@ static enum hw_status append_protocol(struct hw_buffer *json, struct hw_message_
         version = version > layout->last_version ? layout->last_version : version;
         if (version >= 0) {
             status = hw_message_read(&message, &layout->value, version, false, bytes.bytes + 2,
-                                     bytes.size - 2, error);
+                                     bytes.size - 2, &error);
         }
     }
     if (status == HW_OK && message.is_good) {
-        status = hw_message_append_json(&message, true, json, error);
+        status = hw_message_append_json(&message, true, &json->texts, &error);
     } else if (status == HW_OK && bytes.size == 0) {
-        status = hw_buffer_append(json, "null", 4, error);
+        ext_rows_append(json, "null");
     } else if (status == HW_OK) {
-        status = hw_json_append_hex(json, bytes.bytes, bytes.size, error);
+        status = hw_json_append_hex(&json->texts, bytes.bytes, bytes.size, &error);
     }
+    ext_rows_note(json, status, &error);
     hw_message_release(&message);
-    return status;
 }
 
-static enum hw_status append_text(struct hw_buffer *json, const char *name,
-                                  struct hw_message_text text, struct hw_error *error)
+static void append_text(struct ext_rows *json, const char *name, struct hw_message_text text)
 {
-    enum hw_status status = hw_buffer_append_format(json, error, "\"%s\":", name);
-
-    if (status != HW_OK) {
-        return status;
+    ext_rows_append(json, "\"%s\":", name);
+    if (text.bytes == NULL) {
+        ext_rows_append(json, "null");
+    } else {
+        ext_rows_append_string(json, text.bytes, text.size);
     }
-    return text.bytes == NULL ? hw_buffer_append(json, "null", 4, error)
-                              : hw_json_append_string(json, text.bytes, text.size, error);
 }
 
-static enum hw_status append_classic_member(struct hw_buffer *json, struct hw_message_struct member,
-                                            bool is_consumer, struct hw_error *error)
+static void append_classic_member(struct ext_rows *json, struct hw_message_struct member,
+                                  bool is_consumer)
 {
     static const char *const texts[] = {"memberId", "groupInstanceId", "clientId", "clientHost"};
-    enum hw_status status = hw_buffer_append(json, "{", 1, error);
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == HW_OK; i++) {
-        status = append_text(json, texts[i], hw_message_text(member, texts[i]), error);
-        if (status == HW_OK) {
-            status = hw_buffer_append(json, ",", 1, error);
-        }
+    ext_rows_append(json, "{");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        append_text(json, texts[i], hw_message_text(member, texts[i]));
+        ext_rows_append(json, ",");
     }
-    if (status == HW_OK) {
-        status = hw_buffer_append_format(json, error,
-                                         "\"rebalanceTimeout\":%d,\"sessionTimeout\":%d,"
-                                         "\"subscription\":",
-                                         (int)hw_message_integer(member, "rebalanceTimeout"),
-                                         (int)hw_message_integer(member, "sessionTimeout"));
-    }
-    if (status == HW_OK) {
-        status =
-            append_protocol(json, hw_message_text(member, "subscription"), is_consumer, 0, error);
-    }
-    if (status == HW_OK) {
-        status = hw_buffer_append_format(json, error, ",\"assignment\":");
-    }
-    if (status == HW_OK) {
-        status =
-            append_protocol(json, hw_message_text(member, "assignment"), is_consumer, 1, error);
-    }
-    return status == HW_OK ? hw_buffer_append(json, "}", 1, error) : status;
+    ext_rows_append(json, "\"rebalanceTimeout\":%d,\"sessionTimeout\":%d,\"subscription\":",
+                    (int)hw_message_integer(member, "rebalanceTimeout"),
+                    (int)hw_message_integer(member, "sessionTimeout"));
+    append_protocol(json, hw_message_text(member, "subscription"), is_consumer, 0);
+    ext_rows_append(json, ",\"assignment\":");
+    append_protocol(json, hw_message_text(member, "assignment"), is_consumer, 1);
+    ext_rows_append(json, "}");
 }
 
-static enum hw_status append_classic_members(struct group_list *list, int64_t *count,
-                                             struct hw_error *error)
+/* Returns how many there are. */
+static int64_t append_classic_members(struct group_list *list)
 {
     struct hw_message_struct value = hw_message_root(&list->metadata.value);
     struct hw_message_text type = hw_message_text(value, "protocolType");
     bool is_consumer = type.size == 8 && memcmp(type.bytes, "consumer", 8) == 0;
-    enum hw_status status = HW_OK;
+    int32_t count = hw_message_count(value, "members");
 
-    *count = hw_message_count(value, "members");
-    for (int32_t i = 0; i < *count && status == HW_OK; i++) {
-        if (i > 0) {
-            status = hw_buffer_append(&list->json, ",", 1, error);
-        }
-        if (status == HW_OK) {
-            status = append_classic_member(&list->json, hw_message_element(value, "members", i),
-                                           is_consumer, error);
-        }
+    for (int32_t i = 0; i < count; i++) {
+        ext_rows_append(&list->json, "%s", i == 0 ? "" : ",");
+        append_classic_member(&list->json, hw_message_element(value, "members", i), is_consumer);
     }
-    return status;
+    return count;
 }
 
 /* Whether a member has what it is to have: its `current` record was read last. */
@@ -222,6 +202,14 @@ static bool is_reconciled(const struct hw_internal_record *current, int64_t assi
            hw_message_integer(value, "state") == (current->type == 22 ? 1 : 0);
 }
 
+/* What the row of a group says beside its metadata. */
+struct group_row {
+    bool has_metadata;
+    int64_t assignment_epoch; /* -1: none. */
+    int64_t members;
+    bool is_reconciled;
+};
+
 /* The records of one member, which are the entries from `first` to `end`. */
 static enum hw_status append_member(struct group_list *list, size_t first, size_t end,
                                     int64_t assignment_epoch, bool *reconciled,
@@ -229,38 +217,34 @@ static enum hw_status append_member(struct group_list *list, size_t first, size_
 {
     static const char *const names[] = {
         [GROUP_IDENTITY] = "metadata", [GROUP_TARGET] = "target", [GROUP_CURRENT] = "current"};
-    enum hw_status status = hw_buffer_append(&list->json, "{", 1, error);
+    enum hw_status status = HW_OK;
 
-    if (status == HW_OK) {
-        status = append_text(&list->json, "memberId", list->entries[first].member, error);
-    }
+    ext_rows_append(&list->json, "{");
+    append_text(&list->json, "memberId", list->entries[first].member);
     *reconciled = false;
     for (size_t i = first; i < end && status == HW_OK; i++) {
         enum group_part part = group_types[list->entries[i].type].part;
         struct hw_record record;
 
+        ext_rows_append(&list->json, ",\"%s\":", names[part]);
         status = read_entry(list, list->entries[i].number, &list->other, &record, error);
         if (status == HW_OK) {
-            status = hw_buffer_append_format(&list->json, error, ",\"%s\":", names[part]);
-        }
-        if (status == HW_OK) {
-            status = hw_internal_record_append_value(&list->other, true, &list->json, error);
+            status = hw_internal_record_append_value(&list->other, true, &list->json.texts, error);
         }
         *reconciled =
             *reconciled || (part == GROUP_CURRENT && is_reconciled(&list->other, assignment_epoch));
     }
-    return status == HW_OK ? hw_buffer_append(&list->json, "}", 1, error) : status;
+    ext_rows_append(&list->json, "}");
+    return status;
 }
 
 /* The members that the entries from `first` to `end` are about. */
 static enum hw_status append_members(struct group_list *list, size_t first, size_t end,
-                                     int64_t assignment_epoch, int64_t *count, bool *reconciled,
-                                     struct hw_error *error)
+                                     struct group_row *row, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    *count = 0;
-    *reconciled = true;
+    row->is_reconciled = true;
     while (first < end && status == HW_OK) {
         size_t next = first + 1;
         bool is_member_reconciled;
@@ -273,13 +257,11 @@ static enum hw_status append_members(struct group_list *list, size_t first, size
                compare_texts(&list->entries[next].member, &list->entries[first].member) == 0) {
             next++;
         }
-        status = hw_buffer_append(&list->json, ",", *count == 0 ? 0 : 1, error);
-        if (status == HW_OK) {
-            status =
-                append_member(list, first, next, assignment_epoch, &is_member_reconciled, error);
-            *reconciled = *reconciled && is_member_reconciled;
-        }
-        ++*count;
+        ext_rows_append(&list->json, "%s", row->members == 0 ? "" : ",");
+        status =
+            append_member(list, first, next, row->assignment_epoch, &is_member_reconciled, error);
+        row->is_reconciled = row->is_reconciled && is_member_reconciled;
+        row->members++;
         first = next;
     }
     return status;
@@ -302,14 +284,6 @@ static size_t find_part(const struct group_list *list, size_t first, size_t end,
     }
     return found;
 }
-
-/* What the row of a group says beside its metadata. */
-struct group_row {
-    bool has_metadata;
-    int64_t assignment_epoch; /* -1: none. */
-    int64_t members;
-    bool is_reconciled;
-};
 
 /* Source: ConsumerGroup.maybeUpdateGroupState; of a classic group only two states are stored. */
 static const char *state_of_group(const struct group_row *row, int type, int64_t epoch)
@@ -373,17 +347,19 @@ static enum hw_status read_group(struct group_list *list, size_t first, size_t e
                 hw_message_integer(hw_message_root(&list->other.value), "assignmentEpoch");
         }
     }
-    if (status == HW_OK) {
-        status = hw_buffer_append(&list->json, "[", 1, error);
+    ext_rows_append(&list->json, "[");
+    if (status == HW_OK && row->has_metadata && list->metadata.has_value &&
+        list->metadata.type == GROUP_CLASSIC) {
+        row->members = append_classic_members(list);
+    } else if (status == HW_OK) {
+        status = append_members(list, first, end, row, error);
     }
-    if (status == HW_OK) {
-        status =
-            row->has_metadata && list->metadata.has_value && list->metadata.type == GROUP_CLASSIC
-                ? append_classic_members(list, &row->members, error)
-                : append_members(list, first, end, row->assignment_epoch, &row->members,
-                                 &row->is_reconciled, error);
+    ext_rows_append(&list->json, "]");
+    if (status == HW_OK && list->json.status != HW_OK) {
+        *error = list->json.error;
+        status = list->json.status;
     }
-    return status == HW_OK ? hw_buffer_append(&list->json, "]", 1, error) : status;
+    return status;
 }
 
 /* The row of the group that the entries from `first` to `end` are about. */
@@ -403,8 +379,8 @@ static enum hw_status add_group(struct kafka_fill *fill, struct group_list *list
     ext_rows_text(rows, group_types[type].protocol);
     add_metadata(list, &row, rows);
     ext_rows_integer(rows, row.members);
-    ext_rows_text_size(rows, (const char *)list->json.bytes, list->json.size);
-    list->json.size = 0;
+    ext_rows_text_size(rows, (const char *)list->json.texts.bytes, list->json.texts.size);
+    ext_rows_clear(&list->json);
     ext_rows_integer_unless(rows,
                             is_classic ? hw_message_integer(hw_message_root(&list->metadata.value),
                                                             "currentStateTimestamp")
@@ -480,9 +456,9 @@ enum hw_status fill_kafka_groups(struct kafka_fill *fill, struct ext_rows *rows,
     hw_latest_records_init(&list.latest, &ext_allocator);
     hw_internal_record_init(&list.metadata, &ext_allocator);
     hw_internal_record_init(&list.other, &ext_allocator);
-    hw_buffer_init(&list.json, &ext_allocator);
+    ext_rows_init(&list.json, 1, &rows->filter);
     if (status == HW_OK) {
-        status = hw_latest_load(&list.latest, fill->store, fill->partition, &options, error);
+        status = hw_latest_load(&list.latest, fill->partition, &options, error);
     }
     if (status == HW_OK) {
         status = make_entries(&list, error);
@@ -490,11 +466,9 @@ enum hw_status fill_kafka_groups(struct kafka_fill *fill, struct ext_rows *rows,
     if (status == HW_OK) {
         status = add_groups(fill, &list, rows, error);
     }
-    if (status == HW_OK) {
-        kafka_rows_fault(fill, list.latest.fault, rows);
-    }
+    kafka_rows_fault(fill, status, list.latest.fault, rows);
     hw_free(&ext_allocator, list.entries, list.latest.keys.count * sizeof *list.entries);
-    hw_buffer_release(&list.json);
+    ext_rows_release(&list.json);
     hw_internal_record_release(&list.other);
     hw_internal_record_release(&list.metadata);
     hw_latest_records_release(&list.latest);

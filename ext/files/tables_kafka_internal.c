@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of tables that tell what Kafka's internal topics say: columns, help, code. */
-#include "ext/files/kafka_tables.h"
 #include "ext/files/vtab_kafka_table.h"
 
-#define COLUMN_DIR                                                                                 \
-    {                                                                                              \
-        "dir", "TEXT", "the directory or file that tells it"                                       \
-    }
-#define COLUMN_TOPIC_ID                                                                            \
-    {                                                                                              \
-        "topic_id", "TEXT", "the topic's id, as Kafka writes it"                                   \
-    }
+#define COLUMNS_OF_DIR                                                                             \
+    EXT_COLUMN("dir", "TEXT", "the directory or file that tells it"), KAFKA_COLUMN_ERROR
+#define COLUMN_TOPIC_ID EXT_COLUMN("topic_id", "TEXT", "the topic's id, as Kafka writes it")
 #define COLUMN_SECRETS                                                                             \
-    {                                                                                              \
-        "secrets", "HIDDEN", "an argument: 1 shows SCRAM keys, tokens and passwords"               \
-    }
+    EXT_COLUMN("secrets", "HIDDEN", "an argument: 1 shows SCRAM keys, tokens and passwords")
 #define COLUMN_BEFORE_OFFSET                                                                       \
-    {                                                                                              \
-        "before_offset", "HIDDEN", "an argument: as it was before that record of the log"          \
-    }
+    EXT_COLUMN("before_offset", "HIDDEN", "an argument: as it was before that record of the log")
 
 static const struct ext_column metadata[] = {
     {"offset", "INTEGER", "the record's offset; in a snapshot, its place"},
@@ -30,8 +20,7 @@ static const struct ext_column metadata[] = {
     {"fields", "TEXT", "what it says, as JSON; {\"hex\":...} where that cannot be read"},
     {"committed", "INTEGER",
      "1: a snapshot reaches behind it, or the quorum is one controller; 0: this log does not tell"},
-    KAFKA_COLUMN_FILE,
-    KAFKA_COLUMN_ERROR,
+    KAFKA_COLUMNS_OF_FILE,
     KAFKA_COLUMN_PATH,
     COLUMN_SECRETS,
     KAFKA_COLUMN_ROW_NUMBER,
@@ -44,8 +33,7 @@ static const struct ext_column topics[] = {
     {"configs", "TEXT", "the configs that are set for it, a JSON object"},
     {"created_offset", "INTEGER", "of the record that made it; in a snapshot, its place"},
     {"created_ms", "INTEGER", "when that was written"},
-    COLUMN_DIR,
-    KAFKA_COLUMN_ERROR,
+    COLUMNS_OF_DIR,
     KAFKA_COLUMN_PATH,
     COLUMN_BEFORE_OFFSET,
     COLUMN_SECRETS,
@@ -53,8 +41,7 @@ static const struct ext_column topics[] = {
 };
 
 static const struct ext_column partitions_at[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     COLUMN_TOPIC_ID,
     {"leader", "INTEGER", "the broker that leads it; NULL: none"},
     {"leader_epoch", "INTEGER", "the epoch of that leader"},
@@ -69,8 +56,7 @@ static const struct ext_column partitions_at[] = {
     {"recovering", "INTEGER", "1: its leader was elected uncleanly and has not recovered"},
     {"changed_offset", "INTEGER", "of the record that changed it last; in a snapshot, its place"},
     {"changed_ms", "INTEGER", "when that was written"},
-    COLUMN_DIR,
-    KAFKA_COLUMN_ERROR,
+    COLUMNS_OF_DIR,
     KAFKA_COLUMN_PATH,
     COLUMN_BEFORE_OFFSET,
     KAFKA_COLUMN_ROW_NUMBER,
@@ -79,8 +65,7 @@ static const struct ext_column partitions_at[] = {
 static const struct ext_column leader_history[] = {
     {"offset", "INTEGER", "of the record; in a snapshot, its place"},
     {"timestamp", "INTEGER", "when the controller wrote it"},
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     COLUMN_TOPIC_ID,
     {"leader", "INTEGER", "the leader from then on; NULL: none"},
     {"previous_leader", "INTEGER", "the leader until then; NULL: none"},
@@ -89,33 +74,21 @@ static const struct ext_column leader_history[] = {
     {"isr", "TEXT", "the replicas in sync then"},
     {"replicas", "TEXT", "all replicas then"},
     {"recovering", "INTEGER", "1: the leader was elected uncleanly"},
-    COLUMN_DIR,
-    KAFKA_COLUMN_ERROR,
+    COLUMNS_OF_DIR,
     KAFKA_COLUMN_PATH,
     KAFKA_COLUMN_ROW_NUMBER,
 };
 
-#define COLUMN_AT                                                                                  \
-    {                                                                                              \
-        "at", "HIDDEN", "an argument: as it was at that time, in milliseconds"                     \
-    }
-#define COLUMN_RECORD_OFFSET                                                                       \
-    {                                                                                              \
-        "record_offset", "INTEGER", "the offset of the record that says so"                        \
-    }
-#define COLUMN_RECORD_TIMESTAMP                                                                    \
-    {                                                                                              \
-        "record_timestamp", "INTEGER", "when the coordinator appended it, milliseconds"            \
-    }
-#define COLUMN_VERSION                                                                             \
-    {                                                                                              \
-        "version", "INTEGER", "the version of the record's fields"                                 \
-    }
+#define COLUMN_AT EXT_COLUMN("at", "HIDDEN", "an argument: as it was at that time, in milliseconds")
+#define COLUMNS_OF_RECORD                                                                          \
+    EXT_COLUMN("record_offset", "INTEGER", "the offset of the record that says so"),               \
+        EXT_COLUMN("record_timestamp", "INTEGER",                                                  \
+                   "when the coordinator appended it, milliseconds")
+#define COLUMN_VERSION EXT_COLUMN("version", "INTEGER", "the version of the record's fields")
 
 static const struct ext_column offsets[] = {
     {"group", "TEXT", "the consumer group"},
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"offset", "INTEGER", "the next offset that the group wants to read"},
     {"leader_epoch", "INTEGER", "of the record before it; NULL: not given"},
     {"metadata", "TEXT", "what the consumer wrote beside it"},
@@ -127,12 +100,10 @@ static const struct ext_column offsets[] = {
     {"producer_id", "INTEGER", "whose transaction committed it; else NULL"},
     {"log_end", "INTEGER", "the log end of the partition, where it lies beside; else NULL"},
     {"lag", "INTEGER", "how far the offset is behind that"},
-    COLUMN_RECORD_OFFSET,
-    COLUMN_RECORD_TIMESTAMP,
+    COLUMNS_OF_RECORD,
     COLUMN_VERSION,
     {"offsets_partition", "INTEGER", "the partition of __consumer_offsets"},
-    COLUMN_DIR,
-    KAFKA_COLUMN_ERROR,
+    COLUMNS_OF_DIR,
     KAFKA_COLUMN_PATH,
     {"history", "HIDDEN", "an argument: 1 shows every commit and every deletion"},
     COLUMN_AT,
@@ -151,12 +122,10 @@ static const struct ext_column groups[] = {
     {"members", "INTEGER", "how many members it has"},
     {"member_list", "TEXT", "each of them: who it is, what it is to have, what it has, as JSON"},
     {"state_timestamp", "INTEGER", "of a classic one: when that state began"},
-    COLUMN_RECORD_OFFSET,
-    COLUMN_RECORD_TIMESTAMP,
+    COLUMNS_OF_RECORD,
     COLUMN_VERSION,
     {"offsets_partition", "INTEGER", "the partition of __consumer_offsets"},
-    COLUMN_DIR,
-    KAFKA_COLUMN_ERROR,
+    COLUMNS_OF_DIR,
     KAFKA_COLUMN_PATH,
     COLUMN_AT,
     KAFKA_COLUMN_ROW_NUMBER,
@@ -176,12 +145,10 @@ static const struct ext_column transactions[] = {
     {"previous_producer_id", "INTEGER", "the id before; NULL: none"},
     {"next_producer_id", "INTEGER", "the id that comes when this one ends; NULL: none"},
     {"next_producer_epoch", "INTEGER", "and its epoch"},
-    COLUMN_RECORD_OFFSET,
-    COLUMN_RECORD_TIMESTAMP,
+    COLUMNS_OF_RECORD,
     COLUMN_VERSION,
     {"coordinator_partition", "INTEGER", "the partition of __transaction_state"},
-    COLUMN_DIR,
-    KAFKA_COLUMN_ERROR,
+    COLUMNS_OF_DIR,
     KAFKA_COLUMN_PATH,
     COLUMN_AT,
     KAFKA_COLUMN_ROW_NUMBER,
@@ -199,17 +166,14 @@ static const struct ext_column share_groups[] = {
     {"leader_epoch", "INTEGER", "of the partition's leader"},
     {"created_timestamp", "INTEGER", "when the state was made, milliseconds"},
     {"written_timestamp", "INTEGER", "when it was last written whole"},
-    COLUMN_RECORD_OFFSET,
-    COLUMN_RECORD_TIMESTAMP,
+    COLUMNS_OF_RECORD,
     {"state_partition", "INTEGER", "the partition of __share_group_state"},
-    COLUMN_DIR,
-    KAFKA_COLUMN_ERROR,
+    COLUMNS_OF_DIR,
     KAFKA_TABLE_HIDDEN,
 };
 
 static const struct ext_column remote_segments[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     COLUMN_TOPIC_ID,
     {"segment_id", "TEXT", "the id that remote storage knows it by"},
     {"start_offset", "INTEGER", "its first offset"},
@@ -222,36 +186,25 @@ static const struct ext_column remote_segments[] = {
     {"event_timestamp", "INTEGER", "when that state began, milliseconds"},
     {"broker", "INTEGER", "who said so"},
     {"custom_metadata", "TEXT", "what the storage plugin noted, as hex; NULL: nothing"},
-    COLUMN_RECORD_OFFSET,
-    COLUMN_RECORD_TIMESTAMP,
+    COLUMNS_OF_RECORD,
     {"metadata_partition", "INTEGER", "the partition of __remote_log_metadata"},
-    COLUMN_DIR,
-    KAFKA_COLUMN_ERROR,
+    COLUMNS_OF_DIR,
     KAFKA_TABLE_HIDDEN,
 };
 
-#define DIRECTORY "/data/kafka-logs"
-
-/* `arguments` as they stand in the call behind the path. */
 #define TABLE(table, array, arguments, line, shown)                                                \
-    {                                                                                              \
-        .name = (table), .driver = &vtab_kafka_table_driver,                                       \
-        .signature = table "(path" arguments ")", .use = table "('" DIRECTORY "')",                \
-        .summary = (line), .example = "SELECT " shown " FROM " table "('" DIRECTORY "');",         \
-        EXT_COLUMNS(array), .key = KAFKA_TABLE_KEY                                                 \
-    }
+    KAFKA_TABLE(table, array, arguments, KAFKA_EXAMPLE_DIRECTORY, line, shown)
 
+/* An item is a partition. */
 const struct kafka_table kafka_internal_tables[] = {
     {.schema = TABLE("kafka_metadata", metadata, " [, secrets]",
                      "the records of __cluster_metadata, or of a snapshot of it (*.checkpoint)",
                      "\"offset\", type, fields"),
-     .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_metadata,
      .topic = "__cluster_metadata",
      .argument_count = 1},
     {.schema = TABLE("kafka_topics", topics, " [, before_offset [, secrets]]",
                      "the topics of a cluster, by its metadata", "topic, topic_id, partitions"),
-     .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_topics,
      .topic = "__cluster_metadata",
      .argument_count = 2},
@@ -259,14 +212,12 @@ const struct kafka_table kafka_internal_tables[] = {
                      "the partitions of a cluster, by its metadata: leader, ISR, epochs, now or as "
                      "of an offset",
                      "topic, \"partition\", leader, isr"),
-     .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_partitions_at,
      .topic = "__cluster_metadata",
      .argument_count = 1},
     {.schema = TABLE("kafka_leader_history", leader_history, "",
                      "who led each partition from when on, by the metadata of a cluster",
                      "topic, \"partition\", leader, leader_epoch, timestamp"),
-     .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_leader_history,
      .topic = "__cluster_metadata"},
     {.schema =
@@ -274,7 +225,6 @@ const struct kafka_table kafka_internal_tables[] = {
                "committed offsets of consumer groups, with lag: those of now, of a moment, or "
                "all",
                "\"group\", topic, \"partition\", \"offset\", lag"),
-     .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_offsets,
      .topic = "__consumer_offsets",
      .argument_count = 2},
@@ -282,28 +232,24 @@ const struct kafka_table kafka_internal_tables[] = {
          TABLE("kafka_groups", groups, " [, at]",
                "consumer, share and streams groups with their members, by coordinators' records",
                "\"group\", type, state, members"),
-     .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_groups,
      .topic = "__consumer_offsets",
      .argument_count = 1},
     {.schema = TABLE("kafka_transactions", transactions, " [, at]",
                      "what transaction coordinators know of each transactional id",
                      "transactional_id, state, partitions"),
-     .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_transactions,
      .topic = "__transaction_state",
      .argument_count = 1},
     {.schema = TABLE("kafka_share_groups", share_groups, "",
                      "where share groups are in each partition: start, and what is under way",
                      "\"group\", topic_id, \"partition\", start_offset, batches"),
-     .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_share_groups,
      .topic = "__share_group_state"},
     {.schema =
          TABLE("kafka_remote_segments", remote_segments, "",
                "the segments that lie in remote storage, by the topic that keeps book of them",
                "topic, \"partition\", start_offset, end_offset, state"),
-     .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_remote_segments,
      .topic = "__remote_log_metadata"},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about __cluster_metadata: kafka_metadata, kafka_topics, kafka_partitions_at,
  * kafka_leader_history. */
-#include "ext/files/kafka_cells.h"
+#include "ext/files/vtab_kafka_table.h"
 
 #include <string.h>
 
@@ -22,8 +22,7 @@ static enum hw_status find_known(struct kafka_fill *fill, struct hw_error *error
         return HW_OK;
     }
     fill->has_sole_voter = false;
-    return hw_metadata_find_snapshot(&ext_allocator, fill->store, fill->partition, &newest,
-                                     &fill->known_until, path, error);
+    return hw_metadata_find_snapshot(fill->partition, &newest, &fill->known_until, path, error);
 }
 
 /* A leader's first record tells the quorum that commits what follows. */
@@ -55,7 +54,8 @@ static void add_record(struct kafka_fill *fill, bool shows_secrets, struct ext_r
         }
         if (!ext_rows_pass(rows, 1)) {
             status = hw_internal_record_append_value(internal, shows_secrets, &rows->texts, &error);
-            ext_rows_json(rows, status, &error);
+            ext_rows_note(rows, status, &error);
+            ext_rows_json(rows);
         }
         ext_rows_integer(rows, row->offset < fill->known_until || fill->has_sole_voter);
     } else {
@@ -80,8 +80,8 @@ enum hw_status fill_kafka_metadata(struct kafka_fill *fill, struct ext_rows *row
         status = find_known(fill, error);
         fill->has_scan = status == HW_OK;
         if (status == HW_OK) {
-            status = hw_internal_scan_open(&fill->scan, &ext_allocator, fill->store,
-                                           fill->partition, HW_MESSAGES_METADATA, 0, error);
+            status =
+                hw_internal_scan_open(&fill->scan, fill->partition, HW_MESSAGES_METADATA, 0, error);
         }
     }
     for (int i = 0; i < METADATA_CHUNK && status == HW_OK; i++) {
@@ -111,35 +111,29 @@ static enum hw_status load_state(struct kafka_fill *fill, struct hw_metadata_sta
     if (has_limit) {
         status = kafka_fill_integer(fill, 0, "before_offset", INT64_MAX, &limit, error);
     }
-    return status == HW_OK ? hw_metadata_load(state, fill->store, fill->partition, limit, error)
-                           : status;
+    return status == HW_OK ? hw_metadata_load(state, fill->partition, limit, error) : status;
 }
 
 static void add_ids(struct ext_rows *rows, const struct hw_id_list *list)
 {
-    struct hw_buffer *json = &rows->texts;
-    struct hw_error error;
-    enum hw_status status = hw_buffer_append(json, "[", 1, &error);
-
-    for (int32_t i = 0; i < list->count && status == HW_OK; i++) {
-        status = hw_buffer_append_format(json, &error, "%s%d", i == 0 ? "" : ",", list->ids[i]);
+    ext_rows_append(rows, "[");
+    for (int32_t i = 0; i < list->count; i++) {
+        ext_rows_append(rows, "%s%d", i == 0 ? "" : ",", list->ids[i]);
     }
-    if (status == HW_OK) {
-        status = hw_buffer_append(json, "]", 1, &error);
-    }
-    ext_rows_json(rows, status, &error);
+    ext_rows_append(rows, "]");
+    ext_rows_json(rows);
 }
 
 /* --------------------------------------------------------------------------------- kafka_topics */
 
 /* {"retention.ms":"1000"}, of the topic of that name. */
-static enum hw_status append_configs(const struct hw_metadata_state *state, const char *topic,
-                                     bool shows_secrets, struct hw_buffer *json,
-                                     struct hw_error *error)
+static void add_configs(const struct hw_metadata_state *state, const char *topic,
+                        bool shows_secrets, struct ext_rows *rows)
 {
-    enum hw_status status = hw_buffer_append(json, "{", 1, error);
+    const char *separator = "";
 
-    for (size_t i = 0; i < state->config_keys.count && status == HW_OK && topic != NULL; i++) {
+    ext_rows_append(rows, "{");
+    for (size_t i = 0; i < state->config_keys.count && topic != NULL; i++) {
         const struct hw_metadata_config *config = &state->configs[i];
         const char *value = config->value;
 
@@ -151,18 +145,14 @@ static enum hw_status append_configs(const struct hw_metadata_state *state, cons
             hw_config_is_secret((const uint8_t *)config->name, strlen(config->name))) {
             value = HW_MESSAGE_SECRET;
         }
-        status = hw_buffer_append(json, ",", json->bytes[json->size - 1] == '{' ? 0 : 1, error);
-        if (status == HW_OK) {
-            status = hw_json_append_string(json, config->name, strlen(config->name), error);
-        }
-        if (status == HW_OK) {
-            status = hw_buffer_append(json, ":", 1, error);
-        }
-        if (status == HW_OK) {
-            status = hw_json_append_string(json, value, strlen(value), error);
-        }
+        ext_rows_append(rows, "%s", separator);
+        ext_rows_append_string(rows, config->name, strlen(config->name));
+        ext_rows_append(rows, ":");
+        ext_rows_append_string(rows, value, strlen(value));
+        separator = ",";
     }
-    return status == HW_OK ? hw_buffer_append(json, "}", 1, error) : status;
+    ext_rows_append(rows, "}");
+    ext_rows_json(rows);
 }
 
 static int64_t count_partitions(const struct hw_metadata_state *state, size_t topic)
@@ -193,16 +183,13 @@ enum hw_status fill_kafka_topics(struct kafka_fill *fill, struct ext_rows *rows,
         ext_rows_text(rows, topic->name);
         kafka_rows_uuid(rows, &topic->id, false);
         ext_rows_integer(rows, count_partitions(&state, i));
-        status = append_configs(&state, topic->name, shows_secrets, &rows->texts, error);
-        ext_rows_json(rows, status, error);
+        add_configs(&state, topic->name, shows_secrets, rows);
         ext_rows_integer(rows, topic->offset);
         ext_rows_integer(rows, topic->timestamp);
         ext_rows_text(rows, kafka_place_of(fill));
         ext_rows_null(rows);
     }
-    if (status == HW_OK) {
-        kafka_rows_fault(fill, state.fault, rows);
-    }
+    kafka_rows_fault(fill, status, state.fault, rows);
     hw_metadata_state_release(&state);
     return status;
 }
@@ -211,20 +198,15 @@ enum hw_status fill_kafka_topics(struct kafka_fill *fill, struct ext_rows *rows,
 
 static void add_directories(struct ext_rows *rows, const struct hw_metadata_partition *partition)
 {
-    struct hw_buffer *json = &rows->texts;
-    struct hw_error error;
-    enum hw_status status = hw_buffer_append(json, "[", 1, &error);
-
-    for (int32_t i = 0; i < partition->directory_count && status == HW_OK; i++) {
+    ext_rows_append(rows, "[");
+    for (int32_t i = 0; i < partition->directory_count; i++) {
         char text[HW_UUID_TEXT_SIZE];
 
         hw_uuid_format(&partition->directories[i], text);
-        status = hw_buffer_append_format(json, &error, "%s\"%s\"", i == 0 ? "" : ",", text);
+        ext_rows_append(rows, "%s\"%s\"", i == 0 ? "" : ",", text);
     }
-    if (status == HW_OK) {
-        status = hw_buffer_append(json, "]", 1, &error);
-    }
-    ext_rows_json(rows, status, &error);
+    ext_rows_append(rows, "]");
+    ext_rows_json(rows);
 }
 
 static void add_partition(const struct kafka_fill *fill, const struct hw_metadata_state *state,
@@ -234,7 +216,7 @@ static void add_partition(const struct kafka_fill *fill, const struct hw_metadat
                                                   HW_METADATA_ELR,      HW_METADATA_LAST_KNOWN_ELR,
                                                   HW_METADATA_ADDING,   HW_METADATA_REMOVING};
 
-    ext_rows_text(rows, hw_metadata_topic_name(state, partition->topic));
+    ext_rows_text(rows, state->topics[partition->topic].name);
     ext_rows_integer(rows, partition->partition);
     kafka_rows_uuid(rows, &state->topics[partition->topic].id, false);
     ext_rows_integer_unless(rows, partition->leader, -1);
@@ -264,9 +246,7 @@ enum hw_status fill_kafka_partitions_at(struct kafka_fill *fill, struct ext_rows
             add_partition(fill, &state, &state.partitions[i], rows);
         }
     }
-    if (status == HW_OK) {
-        kafka_rows_fault(fill, state.fault, rows);
-    }
+    kafka_rows_fault(fill, status, state.fault, rows);
     hw_metadata_state_release(&state);
     return status;
 }
@@ -287,7 +267,7 @@ static enum hw_status add_leader(void *context, const struct hw_metadata_state *
 
     ext_rows_integer(rows, partition->offset);
     ext_rows_integer(rows, partition->timestamp);
-    ext_rows_text(rows, hw_metadata_topic_name(state, partition->topic));
+    ext_rows_text(rows, state->topics[partition->topic].name);
     ext_rows_integer(rows, partition->partition);
     kafka_rows_uuid(rows, &state->topics[partition->topic].id, false);
     ext_rows_integer_unless(rows, partition->leader, -1);
@@ -316,9 +296,7 @@ enum hw_status fill_kafka_leader_history(struct kafka_fill *fill, struct ext_row
     state.told = add_leader;
     state.told_context = &leaders;
     status = load_state(fill, &state, false, error);
-    if (status == HW_OK) {
-        kafka_rows_fault(fill, state.fault, rows);
-    }
+    kafka_rows_fault(fill, status, state.fault, rows);
     hw_metadata_state_release(&state);
     return status;
 }

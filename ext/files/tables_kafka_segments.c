@@ -21,33 +21,29 @@ static void add_unreadable(const struct kafka_fill *fill, const char *reason, st
 {
     kafka_rows_partition(rows, fill->partition);
     ext_rows_integer(rows, fill->paths.base_offset);
-    for (int column = SEGMENTS_NEXT_OFFSET; column < SEGMENTS_FILE; column++) {
-        ext_rows_null(rows);
-    }
+    ext_rows_nulls(rows, SEGMENTS_FILE - SEGMENTS_NEXT_OFFSET);
     ext_rows_text(rows, fill->paths.log);
     ext_rows_text(rows, reason);
-    ext_rows_null(rows);
-    ext_rows_null(rows);
+    ext_rows_nulls(rows, 2);
 }
 
 enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *rows,
                                    struct hw_error *error)
 {
-    bool is_closed = fill->file == NULL && fill->segment + 1 < fill->segments.count;
     bool is_swap = fill->file == NULL && fill->segments.items[fill->segment].is_swap;
-    hw_offset_t next_base =
-        is_closed ? fill->segments.items[fill->segment + 1].base_offset : HW_OFFSET_NONE;
+    hw_offset_t next_base = fill->file == NULL
+                                ? hw_segment_list_next_base(&fill->segments, fill->segment)
+                                : HW_OFFSET_NONE;
     bool whole = kafka_fill_wants(fill, SEGMENTS_BATCHES) ||
                  kafka_fill_wants(fill, SEGMENTS_RECORDS) ||
                  kafka_fill_wants(fill, SEGMENTS_MAX_TIMESTAMP) ||
                  kafka_fill_wants(fill, SEGMENTS_DAMAGED) || kafka_fill_wants(fill, SEGMENTS_ERROR);
     struct hw_segment_summary summary;
-    enum hw_status status = hw_segment_summary_read(
-        &summary, &ext_allocator, fill->store, &fill->paths, is_closed, next_base, whole, error);
+    enum hw_status status = hw_segment_summary_read(&summary, &ext_allocator, fill->store,
+                                                    &fill->paths, next_base, whole, error);
 
     if (status == HW_OK && whole && !is_swap) {
-        status = hw_segment_summary_check_gaps(&summary, &ext_allocator, fill->store,
-                                               fill->partition, next_base, error);
+        status = hw_segment_summary_check_gaps(&summary, fill->partition, next_base, error);
     }
     if (status == HW_NOT_FOUND && fill->file == NULL) {
         fill->is_gone = true; /* Deleted, or cleaned, since it was listed. */

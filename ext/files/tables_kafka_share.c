@@ -1,50 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that records of two kinds add up to: kafka_share_groups, kafka_remote_segments. */
-#include "ext/files/kafka_cells.h"
+/* Rows about what other coordinators keep: kafka_transactions; kafka_share_groups and
+ * kafka_remote_segments, which records of two kinds add up to. */
+#include "ext/files/vtab_kafka_table.h"
 
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
-/* Have each record of the partition taken notice of. */
-static enum hw_status walk(struct kafka_fill *fill, enum hw_message_set set,
-                           enum hw_status (*take)(void *context,
-                                                  const struct hw_internal_record *internal,
-                                                  struct hw_error *error),
-                           void (*note)(void *context, hw_offset_t offset, const char *fault),
-                           void *context, struct hw_error *error)
-{
-    struct hw_internal_scan scan;
-    enum hw_status status =
-        hw_internal_scan_open(&scan, &ext_allocator, fill->store, fill->partition, set, 0, error);
-
-    while (status == HW_OK) {
-        status = hw_internal_scan_next(&scan, error);
-        if (status != HW_OK || scan.row == NULL) {
-            break;
-        }
-        if (scan.row->error != NULL) {
-            note(context, scan.row->offset, scan.row->error);
-        }
-        if (scan.row->has_record && !scan.is_control) {
-            status = take(context, &scan.internal, error);
-        }
-    }
-    hw_internal_scan_close(&scan);
-    return status;
-}
-
 /* --------------------------------------------------------------------------- kafka_share_groups */
 
-static enum hw_status take_share(void *context, const struct hw_internal_record *internal,
+static enum hw_status take_share(void *context, const struct hw_internal_scan *scan,
                                  struct hw_error *error)
 {
-    return hw_share_state_apply(context, internal, error);
-}
-
-static void note_share(void *context, hw_offset_t offset, const char *fault)
-{
-    hw_share_state_note(context, offset, fault);
+    return scan->is_control ? HW_OK : hw_share_state_apply(context, &scan->internal, error);
 }
 
 /* Source: RecordState of Kafka 4.4. */
@@ -59,24 +27,18 @@ static const char *delivery_name(int8_t state)
 /* [{"first":0,"last":9,"state":"Available","count":1}] */
 static void add_batches(struct ext_rows *rows, const struct hw_share_partition *partition)
 {
-    struct hw_buffer *json = &rows->texts;
-    struct hw_error error;
-    enum hw_status status = hw_buffer_append(json, "[", 1, &error);
-
-    for (size_t i = 0; i < partition->count && status == HW_OK; i++) {
+    ext_rows_append(rows, "[");
+    for (size_t i = 0; i < partition->count; i++) {
         const struct hw_share_batch *batch = &partition->batches[i];
         const char *name = delivery_name(batch->state);
+        const char *quote = name == NULL ? "" : "\"";
 
-        status = hw_buffer_append_format(
-            json, &error, "%s{\"first\":%lld,\"last\":%lld,\"state\":%s%s%s,\"count\":%d}",
-            i == 0 ? "" : ",", (long long)batch->first, (long long)batch->last,
-            name == NULL ? "" : "\"", name == NULL ? "null" : name, name == NULL ? "" : "\"",
-            (int)batch->count);
+        ext_rows_append(rows, "%s{\"first\":%lld,\"last\":%lld,\"state\":%s%s%s,\"count\":%d}",
+                        i == 0 ? "" : ",", (long long)batch->first, (long long)batch->last, quote,
+                        name == NULL ? "null" : name, quote, (int)batch->count);
     }
-    if (status == HW_OK) {
-        status = hw_buffer_append(json, "]", 1, &error);
-    }
-    ext_rows_json(rows, status, &error);
+    ext_rows_append(rows, "]");
+    ext_rows_json(rows);
 }
 
 static void add_share(const struct kafka_fill *fill, const struct hw_share_state *state,
@@ -115,57 +77,41 @@ enum hw_status fill_kafka_share_groups(struct kafka_fill *fill, struct ext_rows 
     enum hw_status status;
 
     hw_share_state_init(&state, &ext_allocator);
-    status = walk(fill, HW_MESSAGES_SHARE, take_share, note_share, &state, error);
+    status = hw_internal_walk(fill->partition, HW_MESSAGES_SHARE, take_share, &state, state.fault,
+                              sizeof state.fault, error);
     for (size_t i = 0; i < state.keys.count && status == HW_OK; i++) {
         if (state.partitions[i].is_live) {
             add_share(fill, &state, i, rows);
         }
     }
-    if (status == HW_OK) {
-        kafka_rows_fault(fill, state.fault, rows);
-    }
+    kafka_rows_fault(fill, status, state.fault, rows);
     hw_share_state_release(&state);
     return status;
 }
 
 /* ------------------------------------------------------------------------ kafka_remote_segments */
 
-static enum hw_status take_remote(void *context, const struct hw_internal_record *internal,
+static enum hw_status take_remote(void *context, const struct hw_internal_scan *scan,
                                   struct hw_error *error)
 {
-    return hw_remote_state_apply(context, internal, error);
-}
-
-static void note_remote(void *context, hw_offset_t offset, const char *fault)
-{
-    struct hw_latest_records *remote = context;
-
-    if (remote->fault[0] == '\0') {
-        (void)sqlite3_snprintf(sizeof remote->fault, remote->fault, "offset %lld: %.200s",
-                               (long long)offset, fault);
-    }
+    return scan->is_control ? HW_OK : hw_remote_state_apply(context, &scan->internal, error);
 }
 
 /* [{"epoch":0,"start_offset":0}], as the record has them. */
 static void add_epochs(struct ext_rows *rows, struct hw_message_struct value)
 {
-    struct hw_buffer *json = &rows->texts;
     int32_t count = hw_message_count(value, "segmentLeaderEpochs");
-    struct hw_error error;
-    enum hw_status status = hw_buffer_append(json, "[", 1, &error);
 
-    for (int32_t i = 0; i < count && status == HW_OK; i++) {
+    ext_rows_append(rows, "[");
+    for (int32_t i = 0; i < count; i++) {
         struct hw_message_struct epoch = hw_message_element(value, "segmentLeaderEpochs", i);
 
-        status = hw_buffer_append_format(json, &error, "%s{\"epoch\":%d,\"start_offset\":%lld}",
-                                         i == 0 ? "" : ",",
-                                         (int)hw_message_integer(epoch, "leaderEpoch"),
-                                         (long long)hw_message_integer(epoch, "offset"));
+        ext_rows_append(rows, "%s{\"epoch\":%d,\"start_offset\":%lld}", i == 0 ? "" : ",",
+                        (int)hw_message_integer(epoch, "leaderEpoch"),
+                        (long long)hw_message_integer(epoch, "offset"));
     }
-    if (status == HW_OK) {
-        status = hw_buffer_append(json, "]", 1, &error);
-    }
-    ext_rows_json(rows, status, &error);
+    ext_rows_append(rows, "]");
+    ext_rows_json(rows);
 }
 
 /* The cell of bytes that a storage plugin has made, as hex. */
@@ -185,7 +131,8 @@ static void add_custom(struct ext_rows *rows, struct hw_message_text bytes)
         json->size -= 2;
         memmove(json->bytes + at, json->bytes + at + 1, json->size - at);
     }
-    ext_rows_json(rows, status, &error);
+    ext_rows_note(rows, status, &error);
+    ext_rows_json(rows);
 }
 
 /* The row of a segment, by the record that began it and the newest one, which may be the same. */
@@ -233,11 +180,11 @@ static enum hw_status add_remote(const struct kafka_fill *fill,
     if (hw_remote_state_type(remote, number, &other) != HW_REMOTE_SEGMENT) {
         return HW_OK;
     }
-    status =
-        kafka_read_latest(&internals[0], remote, number, HW_MESSAGES_REMOTE, &records[0], error);
+    status = kafka_read_latest(&internals[0], remote, number, &remote->records[number],
+                               HW_MESSAGES_REMOTE, &records[0], error);
     if (status == HW_OK && other != HW_BYTE_MAP_NONE) {
-        status =
-            kafka_read_latest(&internals[1], remote, other, HW_MESSAGES_REMOTE, &records[1], error);
+        status = kafka_read_latest(&internals[1], remote, other, &remote->records[other],
+                                   HW_MESSAGES_REMOTE, &records[1], error);
     }
     if (status == HW_OK) {
         add_segment(
@@ -258,17 +205,128 @@ enum hw_status fill_kafka_remote_segments(struct kafka_fill *fill, struct ext_ro
     hw_latest_records_init(&remote, &ext_allocator);
     hw_internal_record_init(&internals[0], &ext_allocator);
     hw_internal_record_init(&internals[1], &ext_allocator);
-    status = walk(fill, HW_MESSAGES_REMOTE, take_remote, note_remote, &remote, error);
+    status = hw_internal_walk(fill->partition, HW_MESSAGES_REMOTE, take_remote, &remote,
+                              remote.fault, sizeof remote.fault, error);
     for (size_t i = 0; i < remote.keys.count && status == HW_OK; i++) {
         if (remote.records[i].is_there) {
             status = add_remote(fill, &remote, i, internals, rows, error);
         }
     }
-    if (status == HW_OK) {
-        kafka_rows_fault(fill, remote.fault, rows);
-    }
+    kafka_rows_fault(fill, status, remote.fault, rows);
     hw_internal_record_release(&internals[1]);
     hw_internal_record_release(&internals[0]);
     hw_latest_records_release(&remote);
+    return status;
+}
+
+/* --------------------------------------------------------------------------- kafka_transactions */
+
+/* Source: TransactionState of Kafka 4.4. */
+static const char *transaction_state_name(int64_t state)
+{
+    static const char *const names[] = {"Empty",        "Ongoing",          "PrepareCommit",
+                                        "PrepareAbort", "CompleteCommit",   "CompleteAbort",
+                                        "Dead",         "PrepareEpochFence"};
+
+    return state >= 0 && state < (int64_t)(sizeof names / sizeof names[0]) ? names[state] : NULL;
+}
+
+/* ["orders-0","orders-1"] */
+static void add_partitions(struct hw_message_struct value, struct ext_rows *rows)
+{
+    int32_t topics = hw_message_count(value, "transactionPartitions");
+    const char *separator = "";
+
+    ext_rows_append(rows, "[");
+    for (int32_t i = 0; i < topics; i++) {
+        struct hw_message_struct of = hw_message_element(value, "transactionPartitions", i);
+        struct hw_message_text topic = hw_message_text(of, "topic");
+        int32_t count = hw_message_count(of, "partitionIds");
+
+        for (int32_t k = 0; k < count; k++) {
+            ext_rows_append(rows, "%s", separator);
+            ext_rows_append_string(rows, topic.bytes, topic.size);
+            if (rows->texts.size > rows->text_at) {
+                rows->texts.size--; /* The quote: the number belongs to the text. */
+            }
+            ext_rows_append(rows, "-%d\"", (int)hw_message_int32_element(of, "partitionIds", k));
+            separator = ",";
+        }
+    }
+    ext_rows_append(rows, "]");
+    ext_rows_json(rows);
+}
+
+static void add_transaction_value(struct hw_message_struct value, struct ext_rows *rows)
+{
+    int64_t state = hw_message_integer(value, "transactionStatus");
+
+    ext_rows_integer(rows, hw_message_integer(value, "producerId"));
+    ext_rows_integer(rows, hw_message_integer(value, "producerEpoch"));
+    ext_rows_text(rows, transaction_state_name(state));
+    ext_rows_integer(rows, state);
+    add_partitions(value, rows);
+    ext_rows_integer(rows, hw_message_integer(value, "transactionTimeoutMs"));
+    ext_rows_integer_unless(rows, hw_message_integer(value, "transactionStartTimestampMs"), -1);
+    ext_rows_integer(rows, hw_message_integer(value, "transactionLastUpdateTimestampMs"));
+    ext_rows_integer(rows, hw_message_integer(value, "clientTransactionVersion"));
+    ext_rows_integer_unless(rows, hw_message_integer(value, "previousProducerId"), -1);
+    ext_rows_integer_unless(rows, hw_message_integer(value, "nextProducerId"), -1);
+    ext_rows_integer_unless(rows, hw_message_integer(value, "nextProducerEpoch"), -1);
+}
+
+static void add_transaction(const struct kafka_fill *fill,
+                            const struct hw_internal_record *internal, hw_offset_t offset,
+                            hw_time_ms_t timestamp, struct ext_rows *rows)
+{
+    if (internal->has_key) {
+        kafka_rows_message_text(
+            rows, hw_message_text(hw_message_root(&internal->key), "transactionalId"));
+    } else {
+        ext_rows_null(rows);
+    }
+    if (internal->has_value) {
+        add_transaction_value(hw_message_root(&internal->value), rows);
+    } else {
+        ext_rows_nulls(rows, 12);
+    }
+    ext_rows_integer(rows, offset);
+    ext_rows_integer(rows, timestamp);
+    ext_rows_integer_unless(rows, internal->version, -1);
+    ext_rows_integer_unless(rows, fill->partition->partition, -1);
+    ext_rows_text(rows, kafka_place_of(fill));
+    ext_rows_text_if_any(rows, internal->error);
+}
+
+enum hw_status fill_kafka_transactions(struct kafka_fill *fill, struct ext_rows *rows,
+                                       struct hw_error *error)
+{
+    struct hw_latest_options options = {
+        .set = HW_MESSAGES_TRANSACTIONS, .types = 1, .wants_unknown = true, .until = INT64_MAX};
+    struct hw_latest_records latest;
+    struct hw_internal_record internal;
+    enum hw_status status = kafka_fill_integer(fill, 0, "at", INT64_MAX, &options.until, error);
+
+    hw_latest_records_init(&latest, &ext_allocator);
+    hw_internal_record_init(&internal, &ext_allocator);
+    if (status == HW_OK) {
+        status = hw_latest_load(&latest, fill->partition, &options, error);
+    }
+    for (size_t i = 0; i < latest.keys.count && status == HW_OK; i++) {
+        struct hw_record record;
+
+        if (!latest.records[i].is_there) {
+            continue;
+        }
+        status = kafka_read_latest(&internal, &latest, i, &latest.records[i], options.set, &record,
+                                   error);
+        if (status == HW_OK) {
+            add_transaction(fill, &internal, latest.records[i].offset, latest.records[i].timestamp,
+                            rows);
+        }
+    }
+    kafka_rows_fault(fill, status, latest.fault, rows);
+    hw_internal_record_release(&internal);
+    hw_latest_records_release(&latest);
     return status;
 }

@@ -17,8 +17,7 @@ enum { EPOCHS_END_OFFSET = 4, EPOCHS_ERROR = 6 };
 static enum hw_status log_end(struct kafka_fill *fill, hw_offset_t *end, struct hw_error *error)
 {
     struct hw_partition_summary summary;
-    enum hw_status status = hw_partition_summary_read(&summary, &ext_allocator, fill->store,
-                                                      fill->partition, true, error);
+    enum hw_status status = hw_partition_summary_read(&summary, fill->partition, true, error);
 
     *end = status == HW_OK && summary.segments > 0 ? summary.log_end : HW_OFFSET_NONE;
     return status;
@@ -132,9 +131,7 @@ static void add_producer(const struct kafka_fill *fill, const char *path, hw_off
         ext_rows_integer_unless(rows, producer->coordinator_epoch, -1);
         ext_rows_integer_unless(rows, producer->current_transaction_first_offset, -1);
     } else {
-        for (int i = 0; i < 8; i++) {
-            ext_rows_null(rows);
-        }
+        ext_rows_nulls(rows, 8);
     }
     ext_rows_integer(rows, !snapshot->has_fault);
     ext_rows_text(rows, path);
@@ -189,7 +186,7 @@ enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *ro
         return add_snapshot(fill, fill->file, is_named ? offset : HW_OFFSET_NONE, &has_waited, rows,
                             error);
     }
-    status = hw_kafka_partition_list(fill->partition, &ext_allocator, fill->store, &names, error);
+    status = hw_kafka_partition_list(fill->partition, &names, error);
     for (size_t i = 0; status == HW_OK && i < names.count; i++) {
         char path[HW_PATH_MAX];
 

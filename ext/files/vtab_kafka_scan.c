@@ -7,7 +7,6 @@
 
 #include "ext/ext_error.h"
 #include "ext/files/kafka_paths.h"
-#include "ext/files/kafka_tables.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -32,12 +31,13 @@ static int scan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     const struct kafka_scan_table *definition = scan_definition(vtab);
 
     for (int i = 0; i < info->nConstraint; i++) {
-        if (vtab_kafka_refuses(vtab, &definition->schema, &info->aConstraint[i],
+        if (kafka_plan_refuses(vtab, &definition->schema, &info->aConstraint[i],
                                definition->first_no_argument)) {
             return SQLITE_ERROR;
         }
     }
-    return kafka_plan(info, definition->terms, definition->header_columns);
+    return kafka_plan(info, definition->cells, definition->schema.column_count,
+                      definition->header_cells);
 }
 
 /* End the scan, so that another one can begin. */
@@ -144,22 +144,17 @@ static int scan_eof(sqlite3_vtab_cursor *cursor)
 static int scan_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct scan_cursor *cursor = (const struct scan_cursor *)base;
+    const struct kafka_scan_table *definition = scan_definition(base->pVtab);
     struct kafka_scan_row row = {.row = cursor->row, .path = cursor->path, .scan = cursor->scan};
 
-    scan_definition(base->pVtab)->column(&row, column, context);
+    definition->result(&row, definition->cells[column], context);
     return SQLITE_OK;
 }
 
-const struct ext_driver vtab_kafka_scan_driver = {.methods = {.iVersion = 0,
-                                                              .xConnect = ext_vtab_connect,
-                                                              .xBestIndex = scan_best_index,
-                                                              .xDisconnect = ext_vtab_disconnect,
-                                                              .xOpen = ext_vtab_open,
-                                                              .xClose = scan_close,
-                                                              .xFilter = scan_filter,
-                                                              .xNext = scan_next,
-                                                              .xEof = scan_eof,
-                                                              .xColumn = scan_column},
-                                                  .table_size = sizeof(struct ext_vtab),
-                                                  .cursor_size = sizeof(struct scan_cursor),
-                                                  .is_directonly = true};
+const struct ext_driver vtab_kafka_scan_driver = {
+    .methods = {EXT_VTAB_METHODS, .xBestIndex = scan_best_index, .xClose = scan_close,
+                .xFilter = scan_filter, .xNext = scan_next, .xEof = scan_eof,
+                .xColumn = scan_column},
+    .table_size = sizeof(struct ext_vtab),
+    .cursor_size = sizeof(struct scan_cursor),
+    .is_directonly = true};

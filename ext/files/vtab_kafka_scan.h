@@ -20,19 +20,21 @@ struct kafka_scan_row {
 };
 
 struct kafka_scan_table {
-    struct ext_schema schema; /* Must be first. */
-    const enum kafka_term *terms;
-    int first_no_argument; /* Of the hidden columns. */
+    struct ext_schema schema;     /* Must be first. */
+    const enum kafka_cell *cells; /* One for each column. */
+    int first_no_argument;        /* Of the hidden columns. */
     bool wants_records;
-    uint64_t header_columns; /* A bit for each that needs no record to be read. */
-    void (*column)(const struct kafka_scan_row *row, int column, sqlite3_context *context);
+    uint64_t header_cells; /* CELL_BIT() of each that needs no record to be read. */
+    /* What the cell says, as the result. */
+    void (*result)(const struct kafka_scan_row *row, enum kafka_cell cell,
+                   sqlite3_context *context);
 };
 
 /* A column that a batch has wherever it lies: those of EXT_COLUMNS_OF_BATCH. */
 void kafka_batch_column(const struct hw_partition_row *row, int column, sqlite3_context *context);
 
-/* The bytes of the batch where the scan stands; NULL where that is none. */
-void kafka_batch_bytes(struct hw_kafka_scan *scan, sqlite3_context *context);
+/* The bytes of the row's batch; NULL where it is none. */
+void kafka_batch_bytes(const struct hw_partition_row *row, sqlite3_context *context);
 
 extern const struct kafka_scan_table kafka_scan_tables[];
 extern const size_t kafka_scan_table_count;

@@ -7,9 +7,6 @@
 
 #include "ext/ext_error.h"
 #include "ext/ext_hash.h"
-#include "ext/ext_value.h"
-#include "ext/files/kafka_paths.h"
-#include "ext/files/kafka_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +14,9 @@
 SQLITE_EXTENSION_INIT3
 
 struct cursor {
-    sqlite3_vtab_cursor base; /* Must be first. */
+    struct ext_rows_cursor scan; /* Must be first. Of the rows of the present item. */
     sqlite3_value *path;
     struct kafka_fill fill;
-    struct ext_rows rows;
-    size_t at;                 /* In the rows. */
     sqlite3_int64 rows_before; /* Of the items before. */
     hw_offset_t next_base;     /* No segment below it comes any more. */
     bool is_list;              /* What is wrong with one path hides no other. */
@@ -39,65 +34,11 @@ static int path_column(const sqlite3_vtab *vtab)
            table->has_bytes_read;
 }
 
-bool kafka_fill_wants(const struct kafka_fill *fill, int column)
-{
-    return (fill->columns & (UINT32_C(1) << column)) != 0;
-}
-
-enum hw_status kafka_fill_open(const struct kafka_fill *fill, sqlite3_value *path,
-                               struct hw_kafka_directory *directory, bool *is_list,
-                               struct hw_error *error)
-{
-    struct hw_kafka_directory_options options = fill->options;
-    struct kafka_paths paths;
-    enum hw_status status = kafka_paths_open(&paths, fill->session, fill->store, path, error);
-
-    *directory = (struct hw_kafka_directory){.allocator = &ext_allocator};
-    *is_list = options.is_list = paths.is_list;
-    if (status == HW_OK) {
-        status = hw_kafka_directory_open(directory, &ext_allocator, fill->store, &paths.names,
-                                         &options, error);
-    }
-    kafka_paths_release(&paths);
-    return status;
-}
-
-enum hw_status kafka_fill_integer(const struct kafka_fill *fill, int argument, const char *name,
-                                  int64_t missing, int64_t *number, struct hw_error *error)
-{
-    sqlite3_value *value = fill->arguments[argument];
-    char text[EXT_VALUE_TEXT_SIZE];
-
-    *number = missing;
-    if (value == NULL || sqlite3_value_type(value) == SQLITE_NULL ||
-        ext_value_integer(value, number)) {
-        return HW_OK;
-    }
-    return ext_error_invalid(error, "%s must be an integer, not %s", name,
-                             ext_value_describe(value, text));
-}
-
-enum hw_status kafka_fill_secrets(const struct kafka_fill *fill, int argument, bool *shows_secrets,
-                                  struct hw_error *error)
-{
-    int64_t secrets;
-    enum hw_status status = kafka_fill_integer(fill, argument, "secrets", 0, &secrets, error);
-
-    *shows_secrets = status == HW_OK && secrets != 0;
-    return *shows_secrets ? ext_session_check_secrets(fill->session, error) : status;
-}
-
-void kafka_rows_partition(struct ext_rows *rows, const struct hw_kafka_partition *partition)
-{
-    ext_rows_text(rows, partition->topic);
-    ext_rows_integer_unless(rows, partition->partition, -1);
-}
-
 /* ---------------------------------------------------------------------------------------- items */
 
 static const struct kafka_table *definition_of(const struct cursor *cursor)
 {
-    return (const struct kafka_table *)((const struct ext_vtab *)cursor->base.pVtab)->schema;
+    return (const struct kafka_table *)((const struct ext_vtab *)cursor->scan.base.pVtab)->schema;
 }
 
 /* Whether the partition is of another topic than the table's. One that was named by itself is not
@@ -164,8 +105,7 @@ static enum hw_status next_segment(struct cursor *cursor, struct hw_error *error
     while (status == HW_OK) {
         if (lists) {
             hw_segment_list_release(&fill->segments);
-            status = hw_segment_list_open(&fill->segments, &ext_allocator, fill->store,
-                                          fill->partition, error);
+            status = hw_segment_list_open(&fill->segments, fill->partition, error);
         }
         if (status == HW_OK && cursor->has_item && fill->file == NULL &&
             next_of_partition(cursor)) {
@@ -208,7 +148,7 @@ static enum hw_status next_item(struct cursor *cursor, struct hw_error *error)
  * any topic's partitions begin with topic and partition. */
 static void add_unreadable(struct cursor *cursor, const char *reason)
 {
-    struct ext_rows *rows = &cursor->rows;
+    struct ext_rows *rows = &cursor->scan.rows;
     size_t column = 0;
 
     if (definition_of(cursor)->item != KAFKA_EACH_PATH && definition_of(cursor)->topic == NULL) {
@@ -283,9 +223,9 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
     do {
         bool is_passed = false; /* The table does not take it, but may others of the list. */
 
-        cursor->rows_before += (sqlite3_int64)ext_rows_count(&cursor->rows);
-        ext_rows_clear(&cursor->rows);
-        cursor->at = 0;
+        cursor->rows_before += (sqlite3_int64)ext_rows_count(&cursor->scan.rows);
+        ext_rows_clear(&cursor->scan.rows);
+        cursor->scan.at = 0;
         if (!cursor->fill.again) {
             status = next_item(cursor, error);
         }
@@ -294,7 +234,7 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
             status = check_item(cursor, error);
             is_passed = status == HW_REFUSED && cursor->is_list;
             status = status == HW_OK
-                         ? definition_of(cursor)->fill(&cursor->fill, &cursor->rows, error)
+                         ? definition_of(cursor)->fill(&cursor->fill, &cursor->scan.rows, error)
                          : status;
         }
         if (cursor->fill.store->is_interrupted) {
@@ -307,11 +247,11 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
         if (status != HW_OK || !cursor->has_item) {
             return status;
         }
-        if (cursor->rows.status != HW_OK) {
-            *error = cursor->rows.error;
-            status = cursor->rows.status;
+        if (cursor->scan.rows.status != HW_OK) {
+            *error = cursor->scan.rows.error;
+            status = cursor->scan.rows.status;
         }
-    } while (status == HW_OK && ext_rows_count(&cursor->rows) == 0);
+    } while (status == HW_OK && ext_rows_count(&cursor->scan.rows) == 0);
     return status;
 }
 
@@ -334,7 +274,7 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
         const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
         int argument = constraint->iColumn - path;
 
-        if (vtab_kafka_refuses(vtab, &definition->schema, constraint,
+        if (kafka_plan_refuses(vtab, &definition->schema, constraint,
                                path + 1 + definition->argument_count)) {
             return SQLITE_ERROR;
         }
@@ -372,14 +312,8 @@ static void reset(struct cursor *cursor)
     if (cursor->fill.has_scan) {
         hw_internal_scan_close(&cursor->fill.scan);
     }
-    if (cursor->fill.has_transactions) {
-        hw_transaction_state_release(&cursor->fill.transactions);
-    }
     if (cursor->fill.close_state != NULL) {
         cursor->fill.close_state(cursor->fill.state);
-    }
-    if (cursor->fill.has_log_ends) {
-        kafka_log_ends_release(&cursor->fill.log_ends);
     }
     for (int i = 0; i < KAFKA_ARGUMENTS_MAX; i++) {
         sqlite3_value_free(cursor->fill.arguments[i]);
@@ -396,27 +330,20 @@ static void reset(struct cursor *cursor)
     cursor->is_open = cursor->has_item = false;
     cursor->rows_before = 0;
     cursor->is_list = false;
-    ext_rows_release(&cursor->rows);
-    ext_rows_init(&cursor->rows, path_column(cursor->base.pVtab),
-                  &(struct ext_rows_filter){.topic = NULL});
-    cursor->at = 0;
+    ext_rows_cursor_begin(&cursor->scan, path_column(cursor->scan.base.pVtab), NULL);
 }
 
 static int table_close(sqlite3_vtab_cursor *base)
 {
-    struct cursor *cursor = (struct cursor *)base;
-
-    reset(cursor);
-    ext_rows_release(&cursor->rows);
-    sqlite3_free(cursor);
-    return SQLITE_OK;
+    reset((struct cursor *)base);
+    return ext_rows_cursor_close(base);
 }
 
 static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int columns,
                             struct hw_error *error)
 {
     const struct kafka_table *definition = definition_of(cursor);
-    struct ext_session *session = ((const struct ext_vtab *)cursor->base.pVtab)->session;
+    struct ext_session *session = ((const struct ext_vtab *)cursor->scan.base.pVtab)->session;
     struct kafka_fill *fill = &cursor->fill;
     enum hw_status status;
 
@@ -425,7 +352,7 @@ static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int colu
         return hw_error_no_memory(error, "a path");
     }
     fill->columns = (uint32_t)columns;
-    cursor->rows.wanted = fill->columns | ~(uint64_t)INT32_MAX;
+    cursor->scan.rows.wanted = fill->columns | ~(uint64_t)INT32_MAX;
     fill->session = session;
     fill->options =
         (struct hw_kafka_directory_options){.only_live = definition->item != KAFKA_EACH_PATH,
@@ -503,23 +430,17 @@ static int table_next(sqlite3_vtab_cursor *base)
     struct cursor *cursor = (struct cursor *)base;
     struct hw_error error;
 
-    if (++cursor->at >= ext_rows_count(&cursor->rows) && fill_rows(cursor, &error) != HW_OK) {
+    if (++cursor->scan.at >= ext_rows_count(&cursor->scan.rows) &&
+        fill_rows(cursor, &error) != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &error);
     }
     return SQLITE_OK;
 }
 
-static int table_eof(sqlite3_vtab_cursor *base)
-{
-    const struct cursor *cursor = (const struct cursor *)base;
-
-    return cursor->at >= ext_rows_count(&cursor->rows);
-}
-
 static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct cursor *cursor = (const struct cursor *)base;
-    int path = path_column(cursor->base.pVtab);
+    int path = path_column(cursor->scan.base.pVtab);
 
     if (column == path) {
         sqlite3_result_value(context, cursor->path);
@@ -531,23 +452,17 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
                column == definition_of(cursor)->schema.column_count - 1) {
         sqlite3_result_int64(context, cursor->fill.bytes_read);
     } else if (column > path) {
-        sqlite3_result_int64(context, cursor->rows_before + (sqlite3_int64)cursor->at);
+        sqlite3_result_int64(context, cursor->rows_before + (sqlite3_int64)cursor->scan.at);
     } else {
-        ext_rows_result(&cursor->rows, cursor->at, column, context);
+        return ext_rows_cursor_column(base, context, column);
     }
     return SQLITE_OK;
 }
 
-const struct ext_driver vtab_kafka_table_driver = {.methods = {.iVersion = 0,
-                                                               .xConnect = ext_vtab_connect,
-                                                               .xBestIndex = table_best_index,
-                                                               .xDisconnect = ext_vtab_disconnect,
-                                                               .xOpen = ext_vtab_open,
-                                                               .xClose = table_close,
-                                                               .xFilter = table_filter,
-                                                               .xNext = table_next,
-                                                               .xEof = table_eof,
-                                                               .xColumn = table_column},
-                                                   .table_size = sizeof(struct ext_vtab),
-                                                   .cursor_size = sizeof(struct cursor),
-                                                   .is_directonly = true};
+const struct ext_driver vtab_kafka_table_driver = {
+    .methods = {EXT_VTAB_METHODS, .xBestIndex = table_best_index, .xClose = table_close,
+                .xFilter = table_filter, .xNext = table_next, .xEof = ext_rows_cursor_eof,
+                .xColumn = table_column},
+    .table_size = sizeof(struct ext_vtab),
+    .cursor_size = sizeof(struct cursor),
+    .is_directonly = true};

@@ -11,14 +11,13 @@
 #include "ext/ext_rows.h"
 #include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
-#include "ext/files/kafka_log_ends.h"
-#include "ext/files/kafka_tables.h"
+#include "ext/files/kafka_plan.h"
 
 #include "core/highwater.h"
 
 /* What one call fills in the rows of. All paths, which are two arguments, are one item, of a filler
  * that asks to be called again until it is at their end. */
-enum kafka_item { KAFKA_EACH_SEGMENT, KAFKA_EACH_PARTITION, KAFKA_EACH_PATH, KAFKA_ALL_PATHS };
+enum kafka_item { KAFKA_EACH_PARTITION, KAFKA_EACH_SEGMENT, KAFKA_EACH_PATH, KAFKA_ALL_PATHS };
 
 /* What a path may be beside a log directory and a partition's directory. */
 enum kafka_takes {
@@ -59,25 +58,24 @@ struct kafka_fill {
     struct hw_internal_scan scan;
     hw_offset_t known_until; /* Records before it are committed for sure... */
     bool has_sole_voter;     /* ...and so is what a quorum of one has written. */
-    bool has_transactions;   /* How those of the partition ended. */
-    struct hw_transaction_state transactions;
-    bool has_log_ends;
-    struct kafka_log_ends log_ends;
-    void *state; /* What a filler keeps, and what gives it back at the end. */
+    void *state;             /* What a filler keeps, and what gives it back at the end. */
     void (*close_state)(void *state);
     int64_t bytes_read; /* For the column of that name. */
     bool is_gone;       /* Set by a filler: the segment is not there any more. */
 };
 
+/* Adds the rows of the item. */
+typedef enum hw_status kafka_filler(struct kafka_fill *fill, struct ext_rows *rows,
+                                    struct hw_error *error);
+
 struct kafka_table {
-    struct ext_schema
-        schema; /* Must be first. Its last columns are KAFKA_TABLE_HIDDEN, which no filler fills. */
+    /* Must be first. Its last columns are KAFKA_TABLE_HIDDEN, which no filler fills. */
+    struct ext_schema schema;
     enum kafka_item item;
     enum kafka_takes takes;
     bool wants_segments; /* A file that is no .log is an error. */
-    enum hw_status (*fill)(struct kafka_fill *fill, struct ext_rows *rows, struct hw_error *error);
-    const char
-        *topic; /* Only partitions of it are items, whose rows do not begin with both; NULL. */
+    kafka_filler *fill;
+    const char *topic; /* Only its partitions are items, whose rows do not begin with both; NULL. */
     int argument_count;  /* Of the hidden columns behind the path. */
     bool has_bytes_read; /* One more hidden column, the last one. */
 };
@@ -95,7 +93,17 @@ enum { KAFKA_TABLE_HIDDEN_COUNT = 2 };
 #define KAFKA_TABLE_HIDDEN KAFKA_COLUMN_PATH, KAFKA_COLUMN_ROW_NUMBER
 #define KAFKA_TABLE_KEY    "of_path, row_number"
 
-/* Whether a column is wanted. */
+/* The schema of a table of a path; `arguments` as they stand in the call behind the path. */
+#define KAFKA_EXAMPLE_DIRECTORY "/data/kafka-logs"
+#define KAFKA_TABLE(table, array, arguments, path, line, shown)                                    \
+    {                                                                                              \
+        .name = (table), .driver = &vtab_kafka_table_driver,                                       \
+        .signature = table "(path" arguments ")", .use = table "('" path "')", .summary = (line),  \
+        .example = "SELECT " shown " FROM " table "('" path "');", EXT_COLUMNS(array),             \
+        .key = KAFKA_TABLE_KEY                                                                     \
+    }
+
+/* kafka_fill.c: whether a column is wanted. */
 bool kafka_fill_wants(const struct kafka_fill *fill, int column);
 
 /* Find out what a path, or a list of them, is, as was done for the first argument; *is_list says which.
@@ -117,64 +125,47 @@ enum hw_status kafka_fill_secrets(const struct kafka_fill *fill, int argument, b
 /* The cells topic and partition. */
 void kafka_rows_partition(struct ext_rows *rows, const struct hw_kafka_partition *partition);
 
+/* The directory that is read, or the one file of it that is meant. */
+const char *kafka_place_of(const struct kafka_fill *fill);
+
+/* A uuid as Kafka writes it; one of zeros is NULL with `or_null`. */
+void kafka_rows_uuid(struct ext_rows *rows, const struct hw_uuid *uuid, bool or_null);
+
+/* A text of a message. */
+void kafka_rows_message_text(struct ext_rows *rows, struct hw_message_text text);
+
+/* Read again what latest has kept under a key; `record` is for its bytes and must outlive the use of
+ * `internal`. Errors: HW_NO_MEMORY. */
+enum hw_status kafka_read_latest(struct hw_internal_record *internal,
+                                 const struct hw_latest_records *latest, size_t key,
+                                 const struct hw_latest_record *kept, enum hw_message_set set,
+                                 struct hw_record *record, struct hw_error *error);
+
+/* The last row of a directory where something could not be read: it and what that was stand in the
+ * last two columns. None where fault is "", or filling the others failed. */
+void kafka_rows_fault(const struct kafka_fill *fill, enum hw_status status, const char *fault,
+                      struct ext_rows *rows);
+
 /* tables_kafka_segments.c */
-enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *rows,
-                                   struct hw_error *error);
-enum hw_status fill_kafka_index(struct kafka_fill *fill, struct ext_rows *rows,
-                                struct hw_error *error);
-enum hw_status fill_kafka_timeindex(struct kafka_fill *fill, struct ext_rows *rows,
-                                    struct hw_error *error);
-enum hw_status fill_kafka_aborted(struct kafka_fill *fill, struct ext_rows *rows,
-                                  struct hw_error *error);
+kafka_filler fill_kafka_segments, fill_kafka_index, fill_kafka_timeindex, fill_kafka_aborted;
 
 /* tables_kafka_state.c */
-enum hw_status fill_kafka_epochs(struct kafka_fill *fill, struct ext_rows *rows,
-                                 struct hw_error *error);
-enum hw_status fill_kafka_producers(struct kafka_fill *fill, struct ext_rows *rows,
-                                    struct hw_error *error);
+kafka_filler fill_kafka_epochs, fill_kafka_producers;
 
 /* tables_kafka_directory.c */
-enum hw_status fill_kafka_checkpoint(struct kafka_fill *fill, struct ext_rows *rows,
-                                     struct hw_error *error);
-enum hw_status fill_kafka_dirs(struct kafka_fill *fill, struct ext_rows *rows,
-                               struct hw_error *error);
+kafka_filler fill_kafka_checkpoint, fill_kafka_dirs;
 
-/* tables_kafka_diff.c */
-enum hw_status fill_kafka_diff(struct kafka_fill *fill, struct ext_rows *rows,
-                               struct hw_error *error);
-/* tables_kafka_recovery.c */
-enum hw_status fill_kafka_recovery(struct kafka_fill *fill, struct ext_rows *rows,
-                                   struct hw_error *error);
-/* tables_kafka_files.c */
-enum hw_status fill_kafka_files(struct kafka_fill *fill, struct ext_rows *rows,
-                                struct hw_error *error);
+/* tables_kafka_diff.c, _recovery.c */
+kafka_filler fill_kafka_diff, fill_kafka_recovery, fill_kafka_files;
 
 /* tables_kafka_metadata.c */
-enum hw_status fill_kafka_metadata(struct kafka_fill *fill, struct ext_rows *rows,
-                                   struct hw_error *error);
-enum hw_status fill_kafka_topics(struct kafka_fill *fill, struct ext_rows *rows,
-                                 struct hw_error *error);
-enum hw_status fill_kafka_partitions_at(struct kafka_fill *fill, struct ext_rows *rows,
-                                        struct hw_error *error);
-enum hw_status fill_kafka_leader_history(struct kafka_fill *fill, struct ext_rows *rows,
-                                         struct hw_error *error);
+kafka_filler fill_kafka_metadata, fill_kafka_topics, fill_kafka_partitions_at;
+kafka_filler fill_kafka_leader_history;
 
-/* tables_kafka_offsets.c */
-enum hw_status fill_kafka_offsets(struct kafka_fill *fill, struct ext_rows *rows,
-                                  struct hw_error *error);
-
-/* tables_kafka_coordinators.c */
-enum hw_status fill_kafka_transactions(struct kafka_fill *fill, struct ext_rows *rows,
-                                       struct hw_error *error);
-
-/* tables_kafka_groups.c */
-enum hw_status fill_kafka_groups(struct kafka_fill *fill, struct ext_rows *rows,
-                                 struct hw_error *error);
+/* tables_kafka_offsets.c, _groups.c */
+kafka_filler fill_kafka_offsets, fill_kafka_groups;
 
 /* tables_kafka_share.c */
-enum hw_status fill_kafka_share_groups(struct kafka_fill *fill, struct ext_rows *rows,
-                                       struct hw_error *error);
-enum hw_status fill_kafka_remote_segments(struct kafka_fill *fill, struct ext_rows *rows,
-                                          struct hw_error *error);
+kafka_filler fill_kafka_share_groups, fill_kafka_remote_segments, fill_kafka_transactions;
 
 #endif /* EXT_VTAB_KAFKA_TABLE_H */

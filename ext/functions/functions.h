@@ -11,83 +11,49 @@
 extern const struct ext_function ext_functions[];
 extern const size_t ext_function_count;
 
-/* functions_cluster.c */
-void fn_highwater_build(struct ext_call *call);
-void fn_highwater_version(struct ext_call *call);
-void fn_open_cluster(struct ext_call *call);
-void fn_configure(struct ext_call *call);
-void fn_add_broker(struct ext_call *call);
+/* functions_build.c */
+ext_call_run fn_highwater_build;
 
-/* functions_explore.c */
-void fn_snapshot(struct ext_call *call);
-void fn_rewind(struct ext_call *call);
-void fn_forget(struct ext_call *call);
+/* functions_cluster.c */
+ext_call_run fn_highwater_version, fn_open_cluster, fn_configure, fn_add_broker;
+ext_call_run fn_snapshot, fn_rewind, fn_forget;
 
 /* functions_held.c */
-void fn_deliver(struct ext_call *call);
-void fn_drop(struct ext_call *call);
-void fn_propose_isr(struct ext_call *call);
-void fn_fence(struct ext_call *call);
-void fn_unfence(struct ext_call *call);
-void fn_ask(struct ext_call *call);
-void fn_checkpoint(struct ext_call *call);
+ext_call_run fn_deliver, fn_drop, fn_ask, fn_propose_isr, fn_fence, fn_unfence, fn_checkpoint;
 
 /* functions_topic.c */
-void fn_create_topic(struct ext_call *call);
-void fn_delete_topic(struct ext_call *call);
-void fn_flush(struct ext_call *call);
+ext_call_run fn_create_topic, fn_delete_topic, fn_flush;
 
 /* functions_produce.c */
-void fn_produce(struct ext_call *call);
-void fn_produce_batch(struct ext_call *call);
+ext_call_run fn_produce, fn_produce_batch;
 
 /* functions_transaction.c */
-void fn_init_producer(struct ext_call *call);
-void fn_begin_txn(struct ext_call *call);
-void fn_commit_txn(struct ext_call *call);
-void fn_abort_txn(struct ext_call *call);
-void fn_end_txn_prepare(struct ext_call *call);
-void fn_write_markers(struct ext_call *call);
-void fn_abort_hanging(struct ext_call *call);
+ext_call_run fn_init_producer, fn_begin_txn, fn_commit_txn, fn_abort_txn, fn_end_txn_prepare;
+ext_call_run fn_write_markers, fn_abort_hanging;
 
 /* functions_rounds.c */
-void fn_fetch_round(struct ext_call *call);
-void fn_fetch(struct ext_call *call);
-void fn_replicate(struct ext_call *call);
-void fn_tick(struct ext_call *call);
-void fn_refresh_isr(struct ext_call *call);
+ext_call_run fn_fetch_round, fn_replicate, fn_refresh_isr, fn_fetch, fn_rejoin, fn_tick;
+
+/* Those that are one call of the core for a topic, a partition and a third argument, a number of that
+ * name. */
+void functions_run_in_partition(struct ext_call *call, const char *third,
+                                enum hw_status (*step)(struct hw_cluster *cluster,
+                                                       const char *topic, int64_t partition,
+                                                       int64_t number, int64_t *result,
+                                                       struct hw_error *error));
 
 /* functions_control.c */
-void fn_remove_from_isr(struct ext_call *call);
-void fn_promote(struct ext_call *call);
-void fn_rejoin(struct ext_call *call);
-void fn_crash(struct ext_call *call);
-void fn_restart(struct ext_call *call);
-
-/* functions_controller.c */
-void fn_cut(struct ext_call *call);
-void fn_heal(struct ext_call *call);
-void fn_elect(struct ext_call *call);
-void fn_shutdown_broker(struct ext_call *call);
-void fn_pause(struct ext_call *call);
-void fn_reassign(struct ext_call *call);
+ext_call_run fn_remove_from_isr, fn_promote, fn_crash, fn_restart, fn_shutdown_broker;
+ext_call_run fn_cut, fn_heal, fn_elect, fn_reassign;
 
 /* functions_log.c */
-void fn_delete_records(struct ext_call *call);
-void fn_roll(struct ext_call *call);
-void fn_retention(struct ext_call *call);
-void fn_list_offsets(struct ext_call *call);
-void fn_epoch_end_offset(struct ext_call *call);
+ext_call_run fn_delete_records, fn_roll, fn_retention, fn_list_offsets, fn_epoch_end_offset;
 
 /* functions_look.c */
-void fn_why(struct ext_call *call);
-void fn_diagram(struct ext_call *call);
-void fn_timeline(struct ext_call *call);
-void fn_link(struct ext_call *call);
-void fn_disk(struct ext_call *call);
-void fn_load(struct ext_call *call);
-void fn_sequence_diagram(struct ext_call *call);
-void fn_nearest_replica(struct ext_call *call);
-void fn_kafka_record(struct ext_call *call);
+ext_call_run fn_why, fn_diagram, fn_timeline, fn_sequence_diagram, fn_nearest_replica;
+ext_call_run fn_kafka_record;
+
+/* functions_time.c */
+ext_call_run fn_link, fn_disk, fn_pause, fn_load;
 
 #endif /* EXT_FUNCTIONS_H */

@@ -243,15 +243,12 @@ void fn_open_cluster(struct ext_call *call)
     if (strcmp(path, ":memory:") != 0) {
         options.cluster.directory = path;
     }
-    if (!ext_call_is_missing(call, 1)) {
-        call->status = ext_json_walk(call->session->db, call->argv[1], "options", visit_open_option,
-                                     &options, &call->error);
-    }
+    ext_call_options(call, 1, visit_open_option, &options);
     if (call->status == HW_OK) {
         open_check_options(call, &options);
     }
     if (call->status == HW_OK && options.cluster.directory != NULL) {
-        call->status = ext_session_check_query_only(call->session, &call->error);
+        call->status = ext_query_only_check(call->session->db, &call->error);
     }
     if (call->status == HW_OK) {
         call->status = ext_session_attach(call->session, &options.cluster, &call->error);
@@ -280,17 +277,13 @@ void fn_configure(struct ext_call *call)
 {
     const char *name = ext_call_text(call, 0, "name");
     const char *topic = ext_call_optional_text(call, 2, "topic");
-    const char *value;
-    struct hw_buffer in_force;
-    struct hw_cluster *cluster;
+    const char *value = config_value_argument(call, 1);
 
-    value = config_value_argument(call, 1);
-    cluster = ext_call_lock(call);
-    hw_buffer_init(&in_force, &ext_allocator);
-    if (cluster != NULL) {
-        call->status = hw_cluster_configure(cluster, name, value, topic, &in_force, &call->error);
+    if (ext_call_lock(call)) {
+        call->status =
+            hw_cluster_configure(call->cluster, name, value, topic, &call->buffer, &call->error);
     }
-    ext_call_return_buffer(call, &in_force);
+    ext_call_return_buffer(call);
 }
 
 void fn_add_broker(struct ext_call *call)
@@ -298,14 +291,65 @@ void fn_add_broker(struct ext_call *call)
     int64_t id = ext_call_integer(call, 0, "id");
     const char *rack = ext_call_optional_text(call, 1, "rack");
     const char *dir = ext_call_optional_text(call, 2, "dir");
-    struct hw_cluster *cluster;
 
     if (dir != NULL && dir[0] == '\0') {
         ext_call_refuse(call, "add_broker(): dir must be a directory, or left out");
     }
-    cluster = ext_call_lock(call);
-    if (cluster != NULL) {
-        call->status = hw_cluster_add_broker(cluster, id, rack, dir, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_add_broker(call->cluster, id, rack, dir, &call->error);
     }
     ext_call_return_integer(call, id);
+}
+
+/* ------------------------------------------------------------------- a cluster in memory goes back */
+
+/* Statements that have begun and not ended, this one among them. */
+static int cluster_busy_statements(sqlite3 *db)
+{
+    int count = 0;
+
+    for (sqlite3_stmt *statement = sqlite3_next_stmt(db, NULL); statement != NULL;
+         statement = sqlite3_next_stmt(db, statement)) {
+        count += sqlite3_stmt_busy(statement) != 0;
+    }
+    return count;
+}
+
+/* The verbs of snapshots, if nobody is in the middle of something that would not go back with the
+ * cluster; they differ in one call of the core. */
+static void cluster_move(struct ext_call *call,
+                         enum hw_status (*move)(struct hw_cluster *cluster, const char *name,
+                                                int64_t *number, struct hw_error *error))
+{
+    const char *name = ext_call_text(call, 0, "name");
+    int64_t number = 0;
+
+    if (call->status == HW_OK && sqlite3_get_autocommit(call->session->db) == 0) {
+        ext_call_refuse(call, "%s(): not inside a transaction: COMMIT or ROLLBACK it first",
+                        call->function->name);
+    }
+    if (ext_call_lock(call)) {
+        call->status = ext_cluster_has_cursors(call->session->cluster) ||
+                               cluster_busy_statements(call->session->db) > 1
+                           ? hw_error_set(&call->error, HW_BUSY,
+                                          "%s(): a statement is open: end or reset it first",
+                                          call->function->name)
+                           : move(call->cluster, name, &number, &call->error);
+    }
+    ext_call_return_integer(call, number);
+}
+
+void fn_snapshot(struct ext_call *call)
+{
+    cluster_move(call, hw_cluster_snapshot);
+}
+
+void fn_rewind(struct ext_call *call)
+{
+    cluster_move(call, hw_cluster_rewind);
+}
+
+void fn_forget(struct ext_call *call)
+{
+    cluster_move(call, hw_cluster_forget);
 }

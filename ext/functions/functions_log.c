@@ -13,39 +13,27 @@ SQLITE_EXTENSION_INIT3
 
 void fn_delete_records(struct ext_call *call)
 {
-    const char *topic = ext_call_text(call, 0, "topic");
-    int64_t partition = ext_call_integer(call, 1, "partition");
-    int64_t before_offset = ext_call_integer(call, 2, "before_offset");
-    struct hw_cluster *cluster = ext_call_lock(call);
-    hw_offset_t low_watermark = HW_OFFSET_NONE;
-
-    if (cluster != NULL) {
-        call->status = hw_cluster_delete_records(cluster, topic, partition, before_offset,
-                                                 &low_watermark, &call->error);
-    }
-    ext_call_return_integer(call, low_watermark);
+    functions_run_in_partition(call, "before_offset", hw_cluster_delete_records);
 }
 
 void fn_roll(struct ext_call *call)
 {
     const char *topic = ext_call_text(call, 0, "topic");
     int64_t partition = ext_call_optional_integer(call, 1, "partition", -1);
-    struct hw_cluster *cluster = ext_call_lock(call);
     int64_t segments = 0;
 
-    if (cluster != NULL) {
-        call->status = hw_cluster_roll(cluster, topic, partition, &segments, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_roll(call->cluster, topic, partition, &segments, &call->error);
     }
     ext_call_return_integer(call, segments);
 }
 
 void fn_retention(struct ext_call *call)
 {
-    struct hw_cluster *cluster = ext_call_lock(call);
     int64_t segments = 0;
 
-    if (cluster != NULL) {
-        call->status = hw_cluster_retention(cluster, &segments, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_retention(call->cluster, &segments, &call->error);
     }
     ext_call_return_integer(call, segments);
 }
@@ -111,14 +99,8 @@ static enum hw_status visit_client_option(void *context, const struct ext_json_m
 static bool read_client_options(struct ext_call *call, int index, struct client_options *options)
 {
     options->client = (struct hw_client_call){.leader_epoch = HW_EPOCH_NONE};
-    if (ext_call_is_missing(call, index)) {
-        return false;
-    }
-    if (call->status == HW_OK) {
-        call->status = ext_json_walk(call->session->db, call->argv[index], "options",
-                                     visit_client_option, options, &call->error);
-    }
-    return true;
+    ext_call_options(call, index, visit_client_option, options);
+    return !ext_call_is_missing(call, index);
 }
 
 void fn_list_offsets(struct ext_call *call)
@@ -128,17 +110,15 @@ void fn_list_offsets(struct ext_call *call)
     struct hw_list_request request = {.is_read_committed = false};
     struct client_options options = {.is_read_committed = &request.is_read_committed};
     struct hw_listed listed = {.offset = HW_OFFSET_NONE};
-    struct hw_cluster *cluster;
     bool has_options;
     char text[80];
 
     request.what = list_argument(call, 2, &request.timestamp);
     has_options = read_client_options(call, 3, &options);
     request.client = options.client;
-    cluster = ext_call_lock(call);
-    if (cluster != NULL) {
-        call->status =
-            hw_cluster_list_offsets(cluster, topic, partition, &request, &listed, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_list_offsets(call->cluster, topic, partition, &request, &listed,
+                                               &call->error);
     }
     if (has_options) {
         (void)snprintf(text, sizeof text, "[%" PRId64 ",%" PRId64 ",%" PRId32 "]", listed.offset,
@@ -157,7 +137,6 @@ void fn_epoch_end_offset(struct ext_call *call)
     int64_t epoch = ext_call_integer(call, 3, "epoch");
     struct client_options options = {.is_read_committed = NULL};
     bool has_options = read_client_options(call, 4, &options);
-    struct hw_cluster *cluster;
     hw_epoch_t found = HW_EPOCH_NONE;
     hw_offset_t end = HW_OFFSET_NONE;
     char text[48];
@@ -168,9 +147,8 @@ void fn_epoch_end_offset(struct ext_call *call)
     }
     options.client.has_broker = true;
     options.client.broker = broker;
-    cluster = ext_call_lock(call);
-    if (cluster != NULL) {
-        call->status = hw_cluster_epoch_end_offset(cluster, topic, partition, broker,
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_epoch_end_offset(call->cluster, topic, partition, broker,
                                                    has_options ? &options.client : NULL, epoch,
                                                    &found, &end, &call->error);
     }

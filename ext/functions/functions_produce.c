@@ -133,10 +133,7 @@ static enum hw_status visit_produce_option(void *context, const struct ext_json_
 static void read_options(struct ext_call *call, int argument, struct produce_options *options)
 {
     options->client.leader_epoch = HW_EPOCH_NONE;
-    if (call->status == HW_OK && !ext_call_is_missing(call, argument)) {
-        call->status = ext_json_walk(call->session->db, call->argv[argument], "options",
-                                     visit_produce_option, options, &call->error);
-    }
+    ext_call_options(call, argument, visit_produce_option, options);
     options->produce->leader_epoch = options->client.leader_epoch;
     options->produce->has_broker = options->client.has_broker;
     options->produce->broker = options->client.broker;
@@ -171,10 +168,9 @@ static void read_record(struct ext_call *call, struct produce_options *options)
 static void send_produce(struct ext_call *call, const struct produce_options *options)
 {
     struct hw_produced produced = {.ack_id = 0};
-    struct hw_cluster *cluster = ext_call_lock(call);
 
-    if (cluster != NULL) {
-        call->status = hw_cluster_produce(cluster, options->produce, &produced, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_produce(call->cluster, options->produce, &produced, &call->error);
     }
     if (call->status == HW_REFUSED && options->is_null_if_refused && produced.ack_id != 0) {
         call->status = HW_OK;
@@ -188,11 +184,11 @@ void fn_produce(struct ext_call *call)
     struct hw_produce produce = {.topic = NULL};
     struct hw_produce_producer producer = {
         .producer_id = -1, .epoch = -1, .sequence = -1, .transactional = -1};
-    struct hw_buffer headers;
-    struct produce_options options = {
-        .produce = &produce, .producer = &producer, .headers = &headers, .db = call->session->db};
+    struct produce_options options = {.produce = &produce,
+                                      .producer = &producer,
+                                      .headers = &call->buffer,
+                                      .db = call->session->db};
 
-    hw_buffer_init(&headers, &ext_allocator);
     produce.record.timestamp = HW_TIMESTAMP_CLOCK;
     produce.topic = ext_call_text(call, ARGUMENT_TOPIC, "topic");
     produce.partition = ext_call_optional_integer(call, ARGUMENT_PARTITION, "partition", -1);
@@ -203,7 +199,6 @@ void fn_produce(struct ext_call *call)
     produce.acks = acks_argument(call, ARGUMENT_ACKS);
     read_record(call, &options);
     send_produce(call, &options);
-    hw_buffer_release(&headers);
 }
 
 void fn_produce_batch(struct ext_call *call)

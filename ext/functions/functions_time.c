@@ -61,51 +61,16 @@ static enum hw_status visit_link_option(void *context, const struct ext_json_mem
                             " or false");
 }
 
-/* One end of a link: a broker's id, 'controller' or 'client'. */
-static int64_t time_end(struct ext_call *call, int index, const char *name)
-{
-    int64_t number = HW_CLUSTER_CONTROLLER;
-
-    if (call->status != HW_OK || ext_value_is_word(call->argv[index], "controller")) {
-        return number;
-    }
-    if (ext_value_is_word(call->argv[index], "client")) {
-        return HW_CLUSTER_CLIENT;
-    }
-    if (!ext_value_integer(call->argv[index], &number) || number < 0) {
-        ext_call_refuse_argument(call, index, name, "a broker's id, 'controller' or 'client'");
-    }
-    return number;
-}
-
-static void time_options(struct ext_call *call, int index, ext_json_visit *visit, void *context)
-{
-    if (call->status == HW_OK && !ext_call_is_missing(call, index)) {
-        call->status = ext_json_walk(call->session->db, call->argv[index], "options", visit,
-                                     context, &call->error);
-    }
-}
-
-/* What is in force, as the JSON that the verb takes. */
-static void time_return(struct ext_call *call, const char *json)
-{
-    if (call->status == HW_OK) {
-        ext_call_return_text(call, json);
-    }
-}
-
 void fn_link(struct ext_call *call)
 {
     struct hw_link_times times = {.latency_ms = -1, .jitter_ms = -1, .loss = -1, .bytes_per_s = -1};
-    int64_t a = time_end(call, 0, "a");
-    int64_t b = time_end(call, 1, "b");
-    struct hw_cluster *cluster;
+    int64_t a = ext_call_end(call, 0, "a", true);
+    int64_t b = ext_call_end(call, 1, "b", true);
     char json[160] = "";
 
-    time_options(call, 2, visit_link_option, &times);
-    cluster = ext_call_lock(call);
-    if (cluster != NULL) {
-        call->status = hw_cluster_link(cluster, a, b, &times, &call->error);
+    ext_call_options(call, 2, visit_link_option, &times);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_link(call->cluster, a, b, &times, &call->error);
     }
     if (call->status == HW_OK) {
         (void)sqlite3_snprintf(
@@ -113,7 +78,7 @@ void fn_link(struct ext_call *call)
             "{\"latency_ms\":%!.15g,\"jitter_ms\":%!.15g,\"loss\":%!.15g,\"bytes_per_s\":%lld}",
             times.latency_ms, times.jitter_ms, times.loss, (long long)times.bytes_per_s);
     }
-    time_return(call, json);
+    ext_call_return_text(call, json);
 }
 
 static enum hw_status visit_disk_option(void *context, const struct ext_json_member *member,
@@ -134,30 +99,27 @@ void fn_disk(struct ext_call *call)
 {
     struct hw_disk_times times = {.append_ms = -1, .bytes_per_s = -1};
     int64_t broker = ext_call_integer(call, 0, "broker");
-    struct hw_cluster *cluster;
     char json[96] = "";
 
-    time_options(call, 1, visit_disk_option, &times);
-    cluster = ext_call_lock(call);
-    if (cluster != NULL) {
-        call->status = hw_cluster_disk(cluster, broker, &times, &call->error);
+    ext_call_options(call, 1, visit_disk_option, &times);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_disk(call->cluster, broker, &times, &call->error);
     }
     if (call->status == HW_OK) {
         (void)sqlite3_snprintf(sizeof json, json, "{\"append_ms\":%!.15g,\"bytes_per_s\":%lld}",
                                times.append_ms, (long long)times.bytes_per_s);
     }
-    time_return(call, json);
+    ext_call_return_text(call, json);
 }
 
 void fn_pause(struct ext_call *call)
 {
     int64_t broker = ext_call_integer(call, 0, "broker");
     int64_t ms = ext_call_integer(call, 1, "ms");
-    struct hw_cluster *cluster = ext_call_lock(call);
     hw_time_ms_t wakes_ms = 0;
 
-    if (cluster != NULL) {
-        call->status = hw_cluster_pause(cluster, broker, ms, &wakes_ms, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_pause(call->cluster, broker, ms, &wakes_ms, &call->error);
     }
     ext_call_return_integer(call, wakes_ms);
 }
@@ -210,7 +172,6 @@ static enum hw_status visit_load_option(void *context, const struct ext_json_mem
 void fn_load(struct ext_call *call)
 {
     struct hw_load_options options = hw_load_options_default();
-    struct hw_cluster *cluster;
     int64_t id = 0;
     bool is_end = call->argc == 2 && sqlite3_value_type(call->argv[0]) == SQLITE_INTEGER &&
                   sqlite3_value_type(call->argv[1]) == SQLITE_NULL;
@@ -219,12 +180,11 @@ void fn_load(struct ext_call *call)
         id = ext_call_integer(call, 0, "id");
     } else {
         options.topic = ext_call_text(call, 0, "topic");
-        time_options(call, 1, visit_load_option, &options);
+        ext_call_options(call, 1, visit_load_option, &options);
     }
-    cluster = ext_call_lock(call);
-    if (cluster != NULL) {
-        call->status = is_end ? hw_cluster_end_load(cluster, id, &call->error)
-                              : hw_cluster_load(cluster, &options, &id, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = is_end ? hw_cluster_end_load(call->cluster, id, &call->error)
+                              : hw_cluster_load(call->cluster, &options, &id, &call->error);
     }
     ext_call_return_integer(call, id);
 }

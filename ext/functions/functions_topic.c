@@ -23,10 +23,10 @@ static int64_t optional_count(struct ext_call *call, int index, const char *name
     return number;
 }
 
-/* How many partitions, or where the replicas of each are to be: its lists go to *lists. */
-static void read_partitions(struct ext_call *call, struct hw_topic_spec *spec,
-                            struct hw_buffer *lists)
+/* How many partitions, or where the replicas of each are to be: its lists go to the buffer. */
+static void read_partitions(struct ext_call *call, struct hw_topic_spec *spec)
 {
+    const struct hw_buffer *lists = &call->buffer;
     const char *text;
 
     if (call->status != HW_OK || ext_call_is_missing(call, 1) ||
@@ -41,7 +41,7 @@ static void read_partitions(struct ext_call *call, struct hw_topic_spec *spec,
         return;
     }
     call->status = ext_json_broker_lists(call->session->db, call->argv[1],
-                                         "create_topic(): partitions", lists, &call->error);
+                                         "create_topic(): partitions", &call->buffer, &call->error);
     spec->assignment = (const struct hw_broker_list *)(const void *)lists->bytes;
     spec->partitions = (int64_t)(lists->size / sizeof *spec->assignment);
     if (spec->replication_factor != 0) {
@@ -59,26 +59,21 @@ void fn_create_topic(struct ext_call *call)
         .replication_factor =
             optional_count(call, 2, "replication_factor", HW_KAFKA_INVALID_REPLICATION_FACTOR)};
     struct ext_config_list configs;
-    struct hw_buffer lists;
-    struct hw_cluster *cluster;
     struct hw_uuid id = {{0}};
     char text[HW_UUID_TEXT_SIZE];
 
-    hw_buffer_init(&lists, &ext_allocator);
-    read_partitions(call, &spec, &lists);
+    read_partitions(call, &spec);
     ext_config_list_init(&configs);
     if (call->status == HW_OK && !ext_call_is_missing(call, 3)) {
         call->status =
             ext_config_list_add_json(&configs, call->session->db, call->argv[3], &call->error);
     }
-    cluster = ext_call_lock(call);
-    if (cluster != NULL) {
+    if (ext_call_lock(call)) {
         spec.configs = configs.pairs;
         spec.config_count = configs.count;
-        call->status = hw_cluster_create_topic(cluster, &spec, &id, &call->error);
+        call->status = hw_cluster_create_topic(call->cluster, &spec, &id, &call->error);
     }
     ext_config_list_release(&configs);
-    hw_buffer_release(&lists);
     hw_uuid_format(&id, text);
     ext_call_return_text(call, text);
 }
@@ -86,10 +81,9 @@ void fn_create_topic(struct ext_call *call)
 void fn_delete_topic(struct ext_call *call)
 {
     const char *topic = ext_call_text(call, 0, "name");
-    struct hw_cluster *cluster = ext_call_lock(call);
 
-    if (cluster != NULL) {
-        call->status = hw_cluster_delete_topic(cluster, topic, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_delete_topic(call->cluster, topic, &call->error);
     }
     ext_call_return_integer(call, 1);
 }
@@ -97,11 +91,10 @@ void fn_delete_topic(struct ext_call *call)
 void fn_flush(struct ext_call *call)
 {
     const char *topic = ext_call_optional_text(call, 0, "topic");
-    struct hw_cluster *cluster = ext_call_lock(call);
     int64_t partitions = 0;
 
-    if (cluster != NULL) {
-        call->status = hw_cluster_flush(cluster, topic, &partitions, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_flush(call->cluster, topic, &partitions, &call->error);
     }
     ext_call_return_integer(call, partitions);
 }

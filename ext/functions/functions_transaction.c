@@ -58,10 +58,7 @@ static struct transaction_options transaction_options(struct ext_call *call, int
                                           .version = -1,
                                           .producer_id = -1};
 
-    if (call->status == HW_OK && !ext_call_is_missing(call, index)) {
-        call->status = ext_json_walk(call->session->db, call->argv[index], "options",
-                                     visit_transaction_option, &options, &call->error);
-    }
+    ext_call_options(call, index, visit_transaction_option, &options);
     return options;
 }
 
@@ -76,10 +73,9 @@ void fn_init_producer(struct ext_call *call)
                                     .producer_epoch = options.epoch,
                                     .version = options.version};
     struct hw_producer_identity answer = {.producer_id = HW_PRODUCER_ID_NONE};
-    struct hw_cluster *cluster = ext_call_lock(call);
 
-    if (cluster != NULL) {
-        call->status = hw_cluster_init_producer(cluster, &init, &answer, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_init_producer(call->cluster, &init, &answer, &call->error);
     }
     ext_call_return_integer(call, answer.producer_id);
 }
@@ -96,10 +92,9 @@ static struct hw_transaction_call transaction_call(struct ext_call *call, int op
 void fn_begin_txn(struct ext_call *call)
 {
     struct hw_transaction_call begin = transaction_call(call, 1);
-    struct hw_cluster *cluster = ext_call_lock(call);
 
-    if (cluster != NULL) {
-        call->status = hw_cluster_begin_transaction(cluster, &begin, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_begin_transaction(call->cluster, &begin, &call->error);
     }
     ext_call_return_integer(call, 1);
 }
@@ -110,11 +105,10 @@ static void end_transaction(struct ext_call *call, bool commits)
     struct hw_producer_identity answer = {.producer_id = HW_PRODUCER_ID_NONE};
     int64_t left;
     char text[IDENTITY_TEXT_SIZE];
-    struct hw_cluster *cluster = ext_call_lock(call);
 
-    if (cluster != NULL) {
-        call->status =
-            hw_cluster_end_transaction(cluster, &end, commits, false, &answer, &left, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_end_transaction(call->cluster, &end, commits, false, &answer,
+                                                  &left, &call->error);
     }
     (void)snprintf(text, sizeof text, "[%" PRId64 ",%d]", answer.producer_id, answer.epoch);
     ext_call_return_text(call, text);
@@ -136,15 +130,14 @@ void fn_end_txn_prepare(struct ext_call *call)
     const char *outcome = ext_call_text(call, 1, "the outcome");
     struct hw_producer_identity answer;
     int64_t left = 0;
-    struct hw_cluster *cluster;
 
     if (call->status == HW_OK && strcmp(outcome, "commit") != 0 && strcmp(outcome, "abort") != 0) {
         ext_call_refuse_argument(call, 1, "the outcome", "'commit' or 'abort'");
     }
-    cluster = ext_call_lock(call);
-    if (cluster != NULL) {
-        call->status = hw_cluster_end_transaction(cluster, &end, strcmp(outcome, "commit") == 0,
-                                                  true, &answer, &left, &call->error);
+    if (ext_call_lock(call)) {
+        call->status =
+            hw_cluster_end_transaction(call->cluster, &end, strcmp(outcome, "commit") == 0, true,
+                                       &answer, &left, &call->error);
     }
     ext_call_return_integer(call, left);
 }
@@ -155,26 +148,15 @@ void fn_write_markers(struct ext_call *call)
     int64_t partition;
     const char *topic = ext_call_scope(call, 1, &partition);
     int64_t left = 0;
-    struct hw_cluster *cluster = ext_call_lock(call);
 
-    if (cluster != NULL) {
-        call->status =
-            hw_cluster_write_markers(cluster, producer_id, topic, partition, &left, &call->error);
+    if (ext_call_lock(call)) {
+        call->status = hw_cluster_write_markers(call->cluster, producer_id, topic, partition, &left,
+                                                &call->error);
     }
     ext_call_return_integer(call, left);
 }
 
 void fn_abort_hanging(struct ext_call *call)
 {
-    const char *topic = ext_call_text(call, 0, "topic");
-    int64_t partition = ext_call_integer(call, 1, "partition");
-    int64_t start_offset = ext_call_integer(call, 2, "start_offset");
-    hw_offset_t offset = HW_OFFSET_NONE;
-    struct hw_cluster *cluster = ext_call_lock(call);
-
-    if (cluster != NULL) {
-        call->status = hw_cluster_abort_hanging(cluster, topic, partition, start_offset, &offset,
-                                                &call->error);
-    }
-    ext_call_return_integer(call, offset);
+    functions_run_in_partition(call, "start_offset", hw_cluster_abort_hanging);
 }

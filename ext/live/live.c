@@ -11,9 +11,9 @@
  */
 #include "ext/ext_version.h"
 #include "ext/ext_vtab.h"
-#include "ext/live/live_functions.h"
+#include "ext/live/live_call.h"
 #include "ext/live/live_tables.h"
-#include "ext/live/vtab_live_topic.h"
+#include "ext/live/live_topic.h"
 
 SQLITE_EXTENSION_INIT3
 

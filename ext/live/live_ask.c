@@ -51,24 +51,23 @@ static enum hw_status check_topic(const struct rd_kafka_metadata *metadata, stru
     return HW_OK;
 }
 
-enum hw_status live_ask_metadata(struct live_handle *handle, struct live_wait *wait,
-                                 rd_kafka_topic_t *topic, const struct rd_kafka_metadata **metadata,
-                                 struct hw_error *error)
+enum hw_status live_ask_metadata(struct live_handle *handle, rd_kafka_topic_t *topic,
+                                 const struct rd_kafka_metadata **metadata, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
     rd_kafka_resp_err_t code;
 
     do {
-        code =
-            rd_kafka_metadata(handle->rk, topic == NULL, topic, metadata, live_wait_slice_ms(wait));
+        code = rd_kafka_metadata(handle->rk, topic == NULL, topic, metadata,
+                                 live_wait_slice_ms(&handle->wait));
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-            status = live_handle_retry(handle, wait, code, "asking for metadata", error);
+            status = live_handle_retry(handle, code, "asking for metadata", error);
         }
     } while (code != RD_KAFKA_RESP_ERR_NO_ERROR && status == HW_OK);
     if (status != HW_OK) {
         return status;
     }
-    live_handle_heard(handle, wait);
+    live_handle_heard(handle);
     status = topic == NULL ? HW_OK : check_topic(*metadata, error);
     if (status != HW_OK) {
         rd_kafka_metadata_destroy(*metadata);
@@ -92,12 +91,12 @@ static rd_kafka_resp_err_t ask_passing_error(rd_kafka_resp_err_t code,
 }
 
 /* One try; what is not answered keeps the time that was asked for. */
-static rd_kafka_resp_err_t ask_once(struct live_handle *handle, struct live_wait *wait,
+static rd_kafka_resp_err_t ask_once(struct live_handle *handle,
                                     rd_kafka_topic_partition_list_t *list)
 {
     rd_kafka_topic_partition_list_t *asked = rd_kafka_topic_partition_list_copy(list);
     rd_kafka_resp_err_t code =
-        rd_kafka_offsets_for_times(handle->rk, asked, live_wait_slice_ms(wait));
+        rd_kafka_offsets_for_times(handle->rk, asked, live_wait_slice_ms(&handle->wait));
     rd_kafka_resp_err_t passing = ask_passing_error(code, asked);
 
     for (int i = 0; passing == RD_KAFKA_RESP_ERR_NO_ERROR && i < list->cnt; i++) {
@@ -110,19 +109,18 @@ static rd_kafka_resp_err_t ask_once(struct live_handle *handle, struct live_wait
 }
 
 /* librdkafka asks the leader that it knows, and would not look for another one for minutes. */
-static void ask_for_leaders(struct live_handle *handle, struct live_wait *wait)
+static void ask_for_leaders(struct live_handle *handle)
 {
     const struct rd_kafka_metadata *metadata = NULL;
 
-    if (rd_kafka_metadata(handle->rk, 1, NULL, &metadata, live_wait_slice_ms(wait)) ==
+    if (rd_kafka_metadata(handle->rk, 1, NULL, &metadata, live_wait_slice_ms(&handle->wait)) ==
         RD_KAFKA_RESP_ERR_NO_ERROR) {
         rd_kafka_metadata_destroy(metadata);
     }
 }
 
-enum hw_status live_ask_offsets(struct live_handle *handle, struct live_wait *wait,
-                                rd_kafka_topic_partition_list_t *list, const char *what,
-                                struct hw_error *error)
+enum hw_status live_ask_offsets(struct live_handle *handle, rd_kafka_topic_partition_list_t *list,
+                                const char *what, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
     rd_kafka_resp_err_t passing;
@@ -130,24 +128,23 @@ enum hw_status live_ask_offsets(struct live_handle *handle, struct live_wait *wa
     if (list->cnt == 0) {
         return HW_OK;
     }
-    while (status == HW_OK &&
-           (passing = ask_once(handle, wait, list)) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        status = live_handle_retry(handle, wait, passing, what, error);
+    while (status == HW_OK && (passing = ask_once(handle, list)) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        status = live_handle_retry(handle, passing, what, error);
         if (status == HW_OK) {
-            ask_for_leaders(handle, wait);
+            ask_for_leaders(handle);
         }
     }
     if (status == HW_OK) {
-        live_handle_heard(handle, wait);
+        live_handle_heard(handle);
     }
     return status;
 }
 
-enum hw_status live_ask_all_offsets(struct live_handle *handle, struct live_wait *wait,
+enum hw_status live_ask_all_offsets(struct live_handle *handle,
                                     rd_kafka_topic_partition_list_t *list, const char *what,
                                     struct hw_error *error)
 {
-    enum hw_status status = live_ask_offsets(handle, wait, list, what, error);
+    enum hw_status status = live_ask_offsets(handle, list, what, error);
 
     for (int i = 0; status == HW_OK && i < list->cnt; i++) {
         if (list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -157,4 +154,58 @@ enum hw_status live_ask_all_offsets(struct live_handle *handle, struct live_wait
         }
     }
     return status;
+}
+
+/* ----------------------------------------------------------------------- administrative requests */
+
+void live_admin_begin(struct live_admin *admin, struct live_handle *handle)
+{
+    char text[LIVE_REASON_SIZE];
+
+    *admin = (struct live_admin){.handle = handle,
+                                 .queue = rd_kafka_queue_new(handle->rk),
+                                 .options =
+                                     rd_kafka_AdminOptions_new(handle->rk, RD_KAFKA_ADMIN_OP_ANY)};
+    (void)rd_kafka_AdminOptions_set_request_timeout(admin->options, handle->wait.timeout_ms, text,
+                                                    sizeof text);
+}
+
+enum hw_status live_admin_wait(struct live_admin *admin, const char *what, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+    rd_kafka_resp_err_t code;
+
+    for (;;) {
+        admin->event = rd_kafka_queue_poll(admin->queue, live_wait_slice_ms(&admin->handle->wait));
+        if (admin->event != NULL) {
+            break;
+        }
+        status = live_handle_retry(admin->handle, RD_KAFKA_RESP_ERR__TIMED_OUT, what, error);
+        if (status != HW_OK) {
+            return status;
+        }
+    }
+    live_handle_poll(admin->handle, 0);
+    code = rd_kafka_event_error(admin->event);
+    if (code == RD_KAFKA_RESP_ERR__TIMED_OUT &&
+        admin->handle->reason_code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return live_error_refuse(error, admin->handle->reason_code,
+                                 "%s: no answer within %d ms: %s", what,
+                                 admin->handle->wait.timeout_ms, admin->handle->reason);
+    }
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return live_error_refuse(error, code, "%s: %s", what,
+                                 rd_kafka_event_error_string(admin->event));
+    }
+    live_handle_heard(admin->handle);
+    return HW_OK;
+}
+
+void live_admin_end(struct live_admin *admin)
+{
+    if (admin->event != NULL) {
+        rd_kafka_event_destroy(admin->event);
+    }
+    rd_kafka_AdminOptions_destroy(admin->options);
+    rd_kafka_queue_destroy(admin->queue);
 }

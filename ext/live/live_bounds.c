@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ext/live/live_bounds.h"
+#include "ext/live/live_scan.h"
 
 #include "ext/ext_memory.h"
 #include "ext/live/live_ask.h"
 #include "ext/live/live_error.h"
 #include "ext/live/live_tally.h"
-#include "ext/topics/record_plan.h"
 
 #include <string.h>
 
@@ -13,9 +12,8 @@
  * stable offset a moment after it has answered. */
 enum { OWN_MS_MAX = 1000, OWN_STEP_MS = 2 };
 
-enum hw_status live_bounds_ask(struct live_handle *handle, struct live_wait *wait,
-                               const char *topic, struct live_bounds *bounds,
-                               struct hw_error *error)
+enum hw_status live_bounds_ask(struct live_handle *handle, const char *topic,
+                               struct live_bounds *bounds, struct hw_error *error)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_t *element =
@@ -23,11 +21,11 @@ enum hw_status live_bounds_ask(struct live_handle *handle, struct live_wait *wai
     enum hw_status status;
 
     element->offset = LIVE_ASK_FIRST;
-    status = live_ask_all_offsets(handle, wait, list, "asking for the log start", error);
+    status = live_ask_all_offsets(handle, list, "asking for the log start", error);
     if (status == HW_OK) {
         bounds->first = element->offset;
         element->offset = LIVE_ASK_END;
-        status = live_ask_all_offsets(handle, wait, list, "asking for the log end", error);
+        status = live_ask_all_offsets(handle, list, "asking for the log end", error);
     }
     bounds->end = status == HW_OK ? element->offset : bounds->end;
     rd_kafka_topic_partition_list_destroy(list);
@@ -66,11 +64,11 @@ static enum hw_status check_partition(const struct rd_kafka_metadata_topic *topi
 
 static enum hw_status choose_partitions(struct live_scan *scan,
                                         const struct rd_kafka_metadata_topic *topic,
-                                        const struct live_scan_request *request,
                                         struct hw_error *error)
 {
+    bool is_descending = (scan->plan->plan & PLAN_PARTITIONS_DESCENDING) != 0;
     enum hw_status status = HW_OK;
-    struct ext_range wanted = request->partitions;
+    struct ext_range wanted = scan->plan->partitions;
 
     if (topic->partition_cnt > RECORD_TABLE_PARTITIONS_MAX) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_PARTITIONS,
@@ -79,8 +77,8 @@ static enum hw_status choose_partitions(struct live_scan *scan,
     }
     ext_range_clip(&wanted, 0, topic->partition_cnt - 1);
     for (int64_t i = wanted.first; status == HW_OK && i <= wanted.last; i++) {
-        int64_t partition = request->partitions_descending ? wanted.last - (i - wanted.first) : i;
-        struct ext_range offsets = request->offsets(request->context, partition);
+        int64_t partition = is_descending ? wanted.last - (i - wanted.first) : i;
+        struct ext_range offsets = record_scan_offsets(scan->plan, partition);
 
         if (!ext_range_is_empty(&offsets)) {
             status = check_partition(topic, (int32_t)partition, error);
@@ -95,9 +93,8 @@ static enum hw_status choose_partitions(struct live_scan *scan,
 /* ---------------------------------------------------------------------------------- which offsets */
 
 /* Ask one thing of all partitions of the scan: the answers are in the order of scan->bounds. */
-static enum hw_status ask_all(struct live_scan *scan, struct live_wait *wait, int64_t time,
-                              const char *what, rd_kafka_topic_partition_list_t **answered,
-                              struct hw_error *error)
+static enum hw_status ask_all(struct live_scan *scan, int64_t time, const char *what,
+                              rd_kafka_topic_partition_list_t **answered, struct hw_error *error)
 {
     rd_kafka_topic_partition_list_t *list =
         rd_kafka_topic_partition_list_new((int)scan->bounds_count);
@@ -108,7 +105,7 @@ static enum hw_status ask_all(struct live_scan *scan, struct live_wait *wait, in
                                           scan->bounds[i].partition)
             ->offset = time;
     }
-    status = live_ask_all_offsets(scan->handle, wait, list, what, error);
+    status = live_ask_all_offsets(scan->handle, list, what, error);
     if (status != HW_OK) {
         rd_kafka_topic_partition_list_destroy(list);
         return status;
@@ -135,16 +132,15 @@ static bool misses_own(const struct live_tally *own, const char *topic,
     return false;
 }
 
-static enum hw_status ask_ends(struct live_scan *scan, struct live_wait *wait,
-                               const struct live_tally *own, rd_kafka_topic_partition_list_t **ends,
-                               struct hw_error *error)
+static enum hw_status ask_ends(struct live_scan *scan, const struct live_tally *own,
+                               rd_kafka_topic_partition_list_t **ends, struct hw_error *error)
 {
     struct live_wait patience;
     enum hw_status status;
 
     live_wait_begin(&patience, scan->handle->cluster->db, OWN_MS_MAX);
     for (;;) {
-        status = ask_all(scan, wait, LIVE_ASK_END, "asking for the log end", ends, error);
+        status = ask_all(scan, LIVE_ASK_END, "asking for the log end", ends, error);
         if (status != HW_OK || !misses_own(own, rd_kafka_topic_name(scan->topic), *ends) ||
             live_wait_waited_ms(&patience) >= OWN_MS_MAX) {
             return status;
@@ -156,16 +152,16 @@ static enum hw_status ask_ends(struct live_scan *scan, struct live_wait *wait,
 
 /* From the first record of that time on. Below 1 a time would be a command: SQLite then compares
  * alone. */
-static enum hw_status clip_by_time(struct live_scan *scan, struct live_wait *wait,
-                                   int64_t timestamp, struct hw_error *error)
+static enum hw_status clip_by_time(struct live_scan *scan, struct hw_error *error)
 {
+    int64_t timestamp = scan->plan->timestamps.first;
     rd_kafka_topic_partition_list_t *list = NULL;
     enum hw_status status;
 
     if (timestamp <= 0 || scan->bounds_count == 0) {
         return HW_OK;
     }
-    status = ask_all(scan, wait, timestamp, "asking for the offset of a time", &list, error);
+    status = ask_all(scan, timestamp, "asking for the offset of a time", &list, error);
     if (status != HW_OK) {
         return status;
     }
@@ -180,13 +176,13 @@ static enum hw_status clip_by_time(struct live_scan *scan, struct live_wait *wai
     return HW_OK;
 }
 
-static void clip_by_offsets(struct live_scan *scan, const struct live_scan_request *request)
+static void clip_by_offsets(struct live_scan *scan)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < scan->bounds_count; i++) {
         struct live_bounds bounds = scan->bounds[i];
-        struct ext_range offsets = request->offsets(request->context, bounds.partition);
+        struct ext_range offsets = record_scan_offsets(scan->plan, bounds.partition);
 
         bounds.first = offsets.first > bounds.first ? offsets.first : bounds.first;
         bounds.end = offsets.last < bounds.end - 1 ? offsets.last + 1 : bounds.end;
@@ -197,16 +193,16 @@ static void clip_by_offsets(struct live_scan *scan, const struct live_scan_reque
     scan->bounds_count = kept;
 }
 
-static enum hw_status ask_bounds(struct live_scan *scan, struct live_wait *wait,
-                                 const struct live_tally *own, struct hw_error *error)
+static enum hw_status ask_bounds(struct live_scan *scan, const struct live_tally *own,
+                                 struct hw_error *error)
 {
     rd_kafka_topic_partition_list_t *firsts = NULL;
     rd_kafka_topic_partition_list_t *ends = NULL;
     enum hw_status status =
-        ask_all(scan, wait, LIVE_ASK_FIRST, "asking for the log start", &firsts, error);
+        ask_all(scan, LIVE_ASK_FIRST, "asking for the log start", &firsts, error);
 
     if (status == HW_OK) {
-        status = ask_ends(scan, wait, own, &ends, error);
+        status = ask_ends(scan, own, &ends, error);
     }
     for (size_t i = 0; status == HW_OK && i < scan->bounds_count; i++) {
         scan->bounds[i].first = firsts->elems[i].offset;
@@ -221,27 +217,26 @@ static enum hw_status ask_bounds(struct live_scan *scan, struct live_wait *wait,
     return status;
 }
 
-enum hw_status live_bounds_take(struct live_scan *scan, struct live_wait *wait,
-                                const struct live_scan_request *request, int32_t *partitions,
-                                struct hw_error *error)
+enum hw_status live_bounds_take(struct live_scan *scan, const struct live_tally *own,
+                                int32_t *partitions, struct hw_error *error)
 {
     const struct rd_kafka_metadata *metadata = NULL;
-    enum hw_status status = live_ask_metadata(scan->handle, wait, scan->topic, &metadata, error);
+    enum hw_status status = live_ask_metadata(scan->handle, scan->topic, &metadata, error);
 
     if (status != HW_OK) {
         return status;
     }
     *partitions = metadata->topics[0].partition_cnt;
-    status = choose_partitions(scan, &metadata->topics[0], request, error);
+    status = choose_partitions(scan, &metadata->topics[0], error);
     rd_kafka_metadata_destroy(metadata);
     if (status == HW_OK && scan->bounds_count > 0) {
-        status = ask_bounds(scan, wait, request->own, error);
+        status = ask_bounds(scan, own, error);
     }
     if (status == HW_OK) {
-        status = clip_by_time(scan, wait, request->timestamp, error);
+        status = clip_by_time(scan, error);
     }
     if (status == HW_OK) {
-        clip_by_offsets(scan, request);
+        clip_by_offsets(scan);
     }
     return status;
 }
@@ -262,19 +257,17 @@ enum hw_status live_bounds_count_partitions(struct live_cluster *cluster, enum h
     const struct rd_kafka_metadata *metadata = NULL;
     struct live_handle *handle = NULL;
     rd_kafka_topic_t *named;
-    struct live_wait wait;
-    enum hw_status status = live_cluster_consumer(cluster, mode, &handle, error);
+    enum hw_status status = live_cluster_consumer(cluster, mode, timeout_ms, &handle, error);
 
     if (status != HW_OK) {
         return status;
     }
-    live_wait_begin(&wait, cluster->db, timeout_ms);
     named = rd_kafka_topic_new(handle->rk, topic, NULL);
     if (named == NULL) {
         status = live_error_refuse(error, rd_kafka_last_error(), "topic \"%.249s\": %s", topic,
                                    rd_kafka_err2str(rd_kafka_last_error()));
     } else {
-        status = live_ask_metadata(handle, &wait, named, &metadata, error);
+        status = live_ask_metadata(handle, named, &metadata, error);
         rd_kafka_topic_destroy(named);
     }
     if (status == HW_OK) {

@@ -44,4 +44,9 @@ struct live_cluster *live_call_cluster(struct live_call *call);
 extern const struct live_function live_doing[];
 extern const size_t live_doing_count;
 
+/* live_functions.c: all functions, for statements that a person writes alone. Returns a code of
+ * SQLite; after an error, some may be registered. */
+int live_functions_register(struct live_session *session);
+void live_functions_unregister(sqlite3 *db);
+
 #endif /* LIVE_CALL_H */

@@ -140,8 +140,8 @@ static enum hw_status handle_create(struct live_cluster *cluster, bool is_produc
     return HW_OK;
 }
 
-enum hw_status live_handle_retry(struct live_handle *handle, struct live_wait *wait,
-                                 rd_kafka_resp_err_t code, const char *what, struct hw_error *error)
+enum hw_status live_handle_retry(struct live_handle *handle, rd_kafka_resp_err_t code,
+                                 const char *what, struct hw_error *error)
 {
     enum hw_status status;
 
@@ -149,7 +149,7 @@ enum hw_status live_handle_retry(struct live_handle *handle, struct live_wait *w
     if (handle->is_fatal || reason_rank(handle->reason_code) >= 4) {
         return live_error_refuse(error, handle->reason_code, "%s: %s", what, handle->reason);
     }
-    status = live_wait_again(wait, error);
+    status = live_wait_again(&handle->wait, error);
     if (status != HW_BUSY) {
         if (status == HW_OK && code != RD_KAFKA_RESP_ERR__TIMED_OUT) {
             live_handle_poll(handle, 20); /* The call came back at once. */
@@ -158,14 +158,14 @@ enum hw_status live_handle_retry(struct live_handle *handle, struct live_wait *w
     }
     if (handle->reason_code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         return live_error_refuse(error, handle->reason_code, "%s: no answer within %d ms: %s", what,
-                                 wait->timeout_ms, handle->reason);
+                                 handle->wait.timeout_ms, handle->reason);
     }
-    return live_error_refuse(error, code, "%s: no answer within %d ms", what, wait->timeout_ms);
+    return live_error_refuse(error, code, "%s: no answer within %d ms", what,
+                             handle->wait.timeout_ms);
 }
 
-enum hw_status live_handle_retry_error(struct live_handle *handle, struct live_wait *wait,
-                                       rd_kafka_error_t *taken, const char *what,
-                                       struct hw_error *error)
+enum hw_status live_handle_retry_error(struct live_handle *handle, rd_kafka_error_t *taken,
+                                       const char *what, struct hw_error *error)
 {
     rd_kafka_resp_err_t code = rd_kafka_error_code(taken);
 
@@ -174,7 +174,7 @@ enum hw_status live_handle_retry_error(struct live_handle *handle, struct live_w
         return live_error_take(error, taken, what);
     }
     rd_kafka_error_destroy(taken);
-    return live_handle_retry(handle, wait, code, what, error);
+    return live_handle_retry(handle, code, what, error);
 }
 
 /* ------------------------------------------------------------------------------------- clusters */
@@ -236,7 +236,8 @@ bool live_cluster_is_used(const struct live_cluster *cluster)
 }
 
 enum hw_status live_cluster_consumer(struct live_cluster *cluster, enum hw_read_mode mode,
-                                     struct live_handle **found, struct hw_error *error)
+                                     int timeout_ms, struct live_handle **found,
+                                     struct hw_error *error)
 {
     struct live_handle *handle = cluster->consumers;
 
@@ -253,6 +254,7 @@ enum hw_status live_cluster_consumer(struct live_cluster *cluster, enum hw_read_
         cluster->consumers = handle;
     }
     handle->is_used = true;
+    live_handle_wait(handle, timeout_ms);
     *found = handle;
     return HW_OK;
 }
@@ -280,16 +282,14 @@ void live_cluster_drop_producer(struct live_cluster *cluster)
 }
 
 /* Make the transactional id its own, which ends what another one left open under it. */
-static enum hw_status cluster_prepare(struct live_handle *handle, struct live_wait *wait,
-                                      struct hw_error *error)
+static enum hw_status cluster_prepare(struct live_handle *handle, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
     rd_kafka_error_t *failed;
 
-    while (status == HW_OK &&
-           (failed = rd_kafka_init_transactions(handle->rk, live_wait_slice_ms(wait))) != NULL) {
-        status =
-            live_handle_retry_error(handle, wait, failed, "asking for the transactional.id", error);
+    while (status == HW_OK && (failed = rd_kafka_init_transactions(
+                                   handle->rk, live_wait_slice_ms(&handle->wait))) != NULL) {
+        status = live_handle_retry_error(handle, failed, "asking for the transactional.id", error);
     }
     handle->is_prepared = status == HW_OK;
     return status;
@@ -304,8 +304,8 @@ void live_cluster_start_producer(struct live_cluster *cluster)
     }
 }
 
-enum hw_status live_cluster_producer(struct live_cluster *cluster, struct live_wait *wait,
-                                     struct live_handle **found, struct hw_error *error)
+enum hw_status live_cluster_producer(struct live_cluster *cluster, struct live_handle **found,
+                                     struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
@@ -315,8 +315,12 @@ enum hw_status live_cluster_producer(struct live_cluster *cluster, struct live_w
     if (cluster->producer == NULL) {
         status = handle_create(cluster, true, HW_READ_UNCOMMITTED, &cluster->producer, error);
     }
-    if (status == HW_OK && cluster->is_transactional && !cluster->producer->is_prepared) {
-        status = cluster_prepare(cluster->producer, wait, error);
+    if (status != HW_OK) {
+        return status;
+    }
+    live_handle_wait(cluster->producer, cluster->timeout_ms);
+    if (cluster->is_transactional && !cluster->producer->is_prepared) {
+        status = cluster_prepare(cluster->producer, error);
         if (status != HW_OK) {
             live_cluster_drop_producer(cluster);
         }

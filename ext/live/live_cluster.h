@@ -32,6 +32,7 @@ struct live_handle {
     /* What librdkafka said last that explains why nothing is heard; NO_ERROR: nothing. */
     rd_kafka_resp_err_t reason_code;
     char reason[LIVE_REASON_SIZE];
+    struct live_wait wait;    /* For what it is used for now. */
     struct live_tally *tally; /* Of the COMMIT that a producer is in; gets its reports. */
 };
 
@@ -71,16 +72,17 @@ enum hw_status live_cluster_check_process(const struct live_cluster *cluster,
 /* Whether a scan uses one of its handles. */
 bool live_cluster_is_used(const struct live_cluster *cluster);
 
-/* A consumer that no scan uses, which is then used until live_cluster_give_back(). Errors:
- * HW_REFUSED with what librdkafka says of the properties together. */
+/* A consumer that no scan uses, which is then used until live_cluster_give_back(), and waits for so
+ * long. Errors: HW_REFUSED with what librdkafka says of the properties together. */
 enum hw_status live_cluster_consumer(struct live_cluster *cluster, enum hw_read_mode mode,
-                                     struct live_handle **handle, struct hw_error *error);
+                                     int timeout_ms, struct live_handle **handle,
+                                     struct hw_error *error);
 void live_cluster_give_back(struct live_handle *handle);
 
 /* The producer, where need be a new one, with its transactional id where it has one. Errors: as
  * above; those of a time-out; HW_INTERRUPTED. */
-enum hw_status live_cluster_producer(struct live_cluster *cluster, struct live_wait *wait,
-                                     struct live_handle **handle, struct hw_error *error);
+enum hw_status live_cluster_producer(struct live_cluster *cluster, struct live_handle **handle,
+                                     struct hw_error *error);
 
 /* Start it, so that it connects while rows are staged; what is wrong is said by the above. */
 void live_cluster_start_producer(struct live_cluster *cluster);
@@ -88,11 +90,17 @@ void live_cluster_start_producer(struct live_cluster *cluster);
 /* End the producer, so that the next one begins anew. */
 void live_cluster_drop_producer(struct live_cluster *cluster);
 
+/* Begin to wait for something else. */
+static inline void live_handle_wait(struct live_handle *handle, int timeout_ms)
+{
+    live_wait_begin(&handle->wait, handle->cluster->db, timeout_ms);
+}
+
 /* The cluster answered: the time-out begins anew, and what was wrong is not any more. */
-static inline void live_handle_heard(struct live_handle *handle, struct live_wait *wait)
+static inline void live_handle_heard(struct live_handle *handle)
 {
     handle->reason_code = RD_KAFKA_RESP_ERR_NO_ERROR;
-    live_wait_heard(wait);
+    live_wait_heard(&handle->wait);
 }
 
 /* Let the handle say what it has to: errors, delivery reports. */
@@ -106,13 +114,11 @@ static inline void live_handle_poll(struct live_handle *handle, int timeout_ms)
  * the time-out is over, or where waiting longer is of no use, with the reason that is known. `what`
  * says what was being done, as in "orders: reading offsets".
  */
-enum hw_status live_handle_retry(struct live_handle *handle, struct live_wait *wait,
-                                 rd_kafka_resp_err_t code, const char *what,
-                                 struct hw_error *error);
+enum hw_status live_handle_retry(struct live_handle *handle, rd_kafka_resp_err_t code,
+                                 const char *what, struct hw_error *error);
 
 /* The same for a transactional call: takes and destroys the error. */
-enum hw_status live_handle_retry_error(struct live_handle *handle, struct live_wait *wait,
-                                       rd_kafka_error_t *taken, const char *what,
-                                       struct hw_error *error);
+enum hw_status live_handle_retry_error(struct live_handle *handle, rd_kafka_error_t *taken,
+                                       const char *what, struct hw_error *error);
 
 #endif /* LIVE_CLUSTER_H */

@@ -1,77 +1,109 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that change a cluster. They act at once, outside of the SQL transaction. */
 #include "ext/ext_error.h"
-#include "ext/live/live_admin.h"
-#include "ext/live/live_bounds.h"
+#include "ext/live/live_ask.h"
 #include "ext/live/live_call.h"
 #include "ext/live/live_error.h"
 #include "ext/live/live_newer.h"
+#include "ext/live/live_scan.h"
 
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3
 
-/* What one request needs. */
-struct doing {
-    struct live_handle *handle; /* NULL: an argument was wrong. */
-    struct live_wait wait;
-    struct live_admin admin;
-};
-
 /* A consumer's handle: asking one does not create a topic. */
-static bool doing_begin(struct live_call *call, struct live_cluster *cluster, struct doing *doing)
+static bool doing_begin(struct live_call *call, struct live_cluster *cluster,
+                        struct live_admin *doing)
 {
-    doing->handle = NULL;
+    struct live_handle *handle = NULL;
+
     if (call->status == HW_OK) {
-        call->status =
-            live_cluster_consumer(cluster, HW_READ_UNCOMMITTED, &doing->handle, &call->error);
+        call->status = live_cluster_consumer(cluster, HW_READ_UNCOMMITTED, cluster->timeout_ms,
+                                             &handle, &call->error);
     }
     if (call->status != HW_OK) {
         return false;
     }
-    live_wait_begin(&doing->wait, call->session->db, cluster->timeout_ms);
-    live_admin_begin(&doing->admin, doing->handle, &doing->wait);
+    live_admin_begin(doing, handle);
     return true;
 }
 
-static void doing_wait(struct live_call *call, struct doing *doing)
+/* What the cluster says of the one topic or config resource that a request was about. */
+static void check_error(struct live_call *call, rd_kafka_resp_err_t code, const char *name,
+                        const char *words)
 {
-    call->status = live_admin_wait(&doing->admin, call->function->name, &call->error);
-}
-
-static void doing_end(struct doing *doing)
-{
-    live_admin_end(&doing->admin);
-    live_cluster_give_back(doing->handle);
-}
-
-/* What the cluster says of the one topic that a request was about. */
-static void check_topics(struct live_call *call, const rd_kafka_topic_result_t **results,
-                         size_t count)
-{
-    for (size_t i = 0; call->status == HW_OK && i < count; i++) {
-        rd_kafka_resp_err_t code = rd_kafka_topic_result_error(results[i]);
-        const char *words = rd_kafka_topic_result_error_string(results[i]);
-
-        if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-            call->status = live_error_refuse(&call->error, code, "%s: %s",
-                                             rd_kafka_topic_result_name(results[i]),
-                                             words == NULL ? rd_kafka_err2str(code) : words);
-        }
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        call->status = live_error_refuse(&call->error, code, "%s: %s", name,
+                                         words == NULL ? rd_kafka_err2str(code) : words);
     }
+}
+
+static void check_answer(struct live_call *call, rd_kafka_event_t *event)
+{
+    const rd_kafka_topic_result_t **topics = NULL;
+    const rd_kafka_ConfigResource_t **resources = NULL;
+    size_t count = 0;
+
+    switch (rd_kafka_event_type(event)) {
+    case RD_KAFKA_EVENT_CREATETOPICS_RESULT:
+        topics =
+            rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count);
+        break;
+    case RD_KAFKA_EVENT_DELETETOPICS_RESULT:
+        topics =
+            rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event), &count);
+        break;
+    case RD_KAFKA_EVENT_CREATEPARTITIONS_RESULT:
+        topics = rd_kafka_CreatePartitions_result_topics(
+            rd_kafka_event_CreatePartitions_result(event), &count);
+        break;
+    case RD_KAFKA_EVENT_ALTERCONFIGS_RESULT:
+        resources = rd_kafka_AlterConfigs_result_resources(
+            rd_kafka_event_AlterConfigs_result(event), &count);
+        break;
+    case RD_KAFKA_EVENT_INCREMENTALALTERCONFIGS_RESULT:
+        resources = rd_kafka_IncrementalAlterConfigs_result_resources(
+            rd_kafka_event_IncrementalAlterConfigs_result(event), &count);
+        break;
+    default:
+        break; /* Others have answers of their own kind. */
+    }
+    if (count > 0 && topics != NULL) {
+        check_error(call, rd_kafka_topic_result_error(topics[0]),
+                    rd_kafka_topic_result_name(topics[0]),
+                    rd_kafka_topic_result_error_string(topics[0]));
+    } else if (count > 0) {
+        check_error(call, rd_kafka_ConfigResource_error(resources[0]),
+                    rd_kafka_ConfigResource_name(resources[0]),
+                    rd_kafka_ConfigResource_error_string(resources[0]));
+    }
+}
+
+static void doing_wait(struct live_call *call, struct live_admin *doing)
+{
+    call->status = live_admin_wait(doing, call->function->name, &call->error);
+    if (call->status == HW_OK) {
+        check_answer(call, doing->event);
+    }
+}
+
+static void doing_end(struct live_admin *doing)
+{
+    live_admin_end(doing);
+    live_cluster_give_back(doing->handle);
 }
 
 /* --------------------------------------------------------------------------------------- topics */
 
 /* The brokers hear of a new topic a moment after the controller has answered. */
-static void await_leaders(struct live_call *call, struct doing *doing, const char *name)
+static void await_leaders(struct live_call *call, struct live_admin *doing, const char *name)
 {
     rd_kafka_topic_t *topic = rd_kafka_topic_new(doing->handle->rk, name, NULL);
     bool is_led = topic == NULL;
     struct live_wait patience;
     struct hw_error error;
 
-    live_wait_begin(&patience, call->session->db, doing->wait.timeout_ms);
+    live_wait_begin(&patience, call->session->db, doing->handle->wait.timeout_ms);
     while (!is_led && live_wait_again(&patience, &error) == HW_OK) {
         const struct rd_kafka_metadata *metadata = NULL;
 
@@ -113,30 +145,6 @@ static void add_topic_configs(struct live_call *call, int index, rd_kafka_NewTop
     ext_config_list_release(&configs);
 }
 
-static void create_topic(struct live_call *call, struct live_cluster *cluster, const char *name,
-                         rd_kafka_NewTopic_t *topic)
-{
-    struct doing doing;
-
-    if (!doing_begin(call, cluster, &doing)) {
-        return;
-    }
-    rd_kafka_CreateTopics(doing.handle->rk, &topic, 1, doing.admin.options, doing.admin.queue);
-    doing_wait(call, &doing);
-    if (call->status == HW_OK) {
-        size_t count = 0;
-        const rd_kafka_topic_result_t **results = rd_kafka_CreateTopics_result_topics(
-            rd_kafka_event_CreateTopics_result(doing.admin.event), &count);
-
-        check_topics(call, results, count);
-    }
-    if (call->status == HW_OK) {
-        await_leaders(call, &doing, name);
-        sqlite3_result_value(call->context, call->argv[1]);
-    }
-    doing_end(&doing);
-}
-
 static void do_create_topic(struct live_call *call)
 {
     struct live_cluster *cluster = live_call_cluster(call);
@@ -145,6 +153,7 @@ static void do_create_topic(struct live_call *call)
     int64_t replicas = live_call_integer(call, 3, "replication_factor", -1, 32767, -1);
     char text[LIVE_REASON_SIZE];
     rd_kafka_NewTopic_t *topic;
+    struct live_admin doing;
 
     if (call->status != HW_OK) {
         return;
@@ -155,8 +164,14 @@ static void do_create_topic(struct live_call *call)
         return;
     }
     add_topic_configs(call, 4, topic);
-    if (call->status == HW_OK) {
-        create_topic(call, cluster, name, topic);
+    if (doing_begin(call, cluster, &doing)) {
+        rd_kafka_CreateTopics(doing.handle->rk, &topic, 1, doing.options, doing.queue);
+        doing_wait(call, &doing);
+        if (call->status == HW_OK) {
+            await_leaders(call, &doing, name);
+            sqlite3_result_value(call->context, call->argv[1]);
+        }
+        doing_end(&doing);
     }
     rd_kafka_NewTopic_destroy(topic);
 }
@@ -166,20 +181,15 @@ static void do_delete_topic(struct live_call *call)
     struct live_cluster *cluster = live_call_cluster(call);
     const char *name = live_call_text(call, 1, "topic");
     rd_kafka_DeleteTopic_t *topic;
-    struct doing doing;
+    struct live_admin doing;
 
     if (!doing_begin(call, cluster, &doing)) {
         return;
     }
     topic = rd_kafka_DeleteTopic_new(name);
-    rd_kafka_DeleteTopics(doing.handle->rk, &topic, 1, doing.admin.options, doing.admin.queue);
+    rd_kafka_DeleteTopics(doing.handle->rk, &topic, 1, doing.options, doing.queue);
     doing_wait(call, &doing);
     if (call->status == HW_OK) {
-        size_t count = 0;
-        const rd_kafka_topic_result_t **results = rd_kafka_DeleteTopics_result_topics(
-            rd_kafka_event_DeleteTopics_result(doing.admin.event), &count);
-
-        check_topics(call, results, count);
         sqlite3_result_int(call->context, 1);
     }
     rd_kafka_DeleteTopic_destroy(topic);
@@ -193,33 +203,26 @@ static void do_create_partitions(struct live_call *call)
     int64_t total = live_call_integer(call, 2, "total", 1, 100000, 0);
     char text[LIVE_REASON_SIZE];
     rd_kafka_NewPartitions_t *partitions;
-    struct doing doing;
+    struct live_admin doing;
 
-    if (!doing_begin(call, cluster, &doing)) {
+    if (call->status != HW_OK) {
         return;
     }
     partitions = rd_kafka_NewPartitions_new(name, (size_t)total, text, sizeof text);
     if (partitions == NULL) {
         call->status = live_error_refuse(&call->error, RD_KAFKA_RESP_ERR__INVALID_ARG, "%s", text);
-        doing_end(&doing);
         return;
     }
-    rd_kafka_CreatePartitions(doing.handle->rk, &partitions, 1, doing.admin.options,
-                              doing.admin.queue);
-    doing_wait(call, &doing);
-    if (call->status == HW_OK) {
-        size_t count = 0;
-        const rd_kafka_topic_result_t **results = rd_kafka_CreatePartitions_result_topics(
-            rd_kafka_event_CreatePartitions_result(doing.admin.event), &count);
-
-        check_topics(call, results, count);
-    }
-    if (call->status == HW_OK) {
-        await_leaders(call, &doing, name);
-        sqlite3_result_int64(call->context, total);
+    if (doing_begin(call, cluster, &doing)) {
+        rd_kafka_CreatePartitions(doing.handle->rk, &partitions, 1, doing.options, doing.queue);
+        doing_wait(call, &doing);
+        if (call->status == HW_OK) {
+            await_leaders(call, &doing, name);
+            sqlite3_result_int64(call->context, total);
+        }
+        doing_end(&doing);
     }
     rd_kafka_NewPartitions_destroy(partitions);
-    doing_end(&doing);
 }
 
 /* -------------------------------------------------------------------------------------- configs */
@@ -229,8 +232,8 @@ static void set_configs(struct live_call *call, rd_kafka_ConfigResource_t *resou
 {
     for (size_t i = 0; call->status == HW_OK && i < configs->count; i++) {
         if (is_incremental) {
-            rd_kafka_error_t *failed =
-                live_newer_set_config(resource, configs->pairs[i].name, configs->pairs[i].value);
+            rd_kafka_error_t *failed = rd_kafka_ConfigResource_add_incremental_config(
+                resource, configs->pairs[i].name, LIVE_ALTER_SET, configs->pairs[i].value);
 
             if (failed != NULL) {
                 call->status = live_error_take(&call->error, failed, configs->pairs[i].name);
@@ -244,52 +247,6 @@ static void set_configs(struct live_call *call, rd_kafka_ConfigResource_t *resou
     }
 }
 
-static void check_resources(struct live_call *call, const rd_kafka_ConfigResource_t **resources,
-                            size_t count)
-{
-    for (size_t i = 0; call->status == HW_OK && i < count; i++) {
-        rd_kafka_resp_err_t code = rd_kafka_ConfigResource_error(resources[i]);
-        const char *words = rd_kafka_ConfigResource_error_string(resources[i]);
-
-        if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
-            call->status = live_error_refuse(&call->error, code, "%s: %s",
-                                             rd_kafka_ConfigResource_name(resources[i]),
-                                             words == NULL ? rd_kafka_err2str(code) : words);
-        }
-    }
-}
-
-static void alter_configs(struct live_call *call, struct live_cluster *cluster,
-                          rd_kafka_ConfigResource_t *resource, bool is_incremental)
-{
-    const rd_kafka_ConfigResource_t **results;
-    size_t count = 0;
-    struct doing doing;
-
-    if (!doing_begin(call, cluster, &doing)) {
-        return;
-    }
-    if (is_incremental) {
-        live_newer_alter_configs(doing.handle->rk, &resource, 1, doing.admin.options,
-                                 doing.admin.queue);
-    } else {
-        rd_kafka_AlterConfigs(doing.handle->rk, &resource, 1, doing.admin.options,
-                              doing.admin.queue);
-    }
-    doing_wait(call, &doing);
-    if (call->status == HW_OK) {
-        results = is_incremental
-                      ? live_newer_altered(doing.admin.event, &count)
-                      : rd_kafka_AlterConfigs_result_resources(
-                            rd_kafka_event_AlterConfigs_result(doing.admin.event), &count);
-        check_resources(call, results, count);
-    }
-    if (call->status == HW_OK) {
-        sqlite3_result_value(call->context, call->argv[1]);
-    }
-    doing_end(&doing);
-}
-
 static void do_alter_configs(struct live_call *call)
 {
     struct live_cluster *cluster = live_call_cluster(call);
@@ -297,6 +254,7 @@ static void do_alter_configs(struct live_call *call)
     bool replace = live_call_integer(call, 3, "replace", 0, 1, 0) == 1;
     struct ext_config_list configs;
     rd_kafka_ConfigResource_t *resource;
+    struct live_admin doing;
 
     if (call->status == HW_OK && !replace && !live_newer_has_alter_configs()) {
         call->status = hw_error_refuse(
@@ -314,8 +272,18 @@ static void do_alter_configs(struct live_call *call)
         ext_config_list_add_json(&configs, call->session->db, call->argv[2], &call->error);
     resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, name);
     set_configs(call, resource, &configs, !replace);
-    if (call->status == HW_OK) {
-        alter_configs(call, cluster, resource, !replace);
+    if (doing_begin(call, cluster, &doing)) {
+        if (replace) {
+            rd_kafka_AlterConfigs(doing.handle->rk, &resource, 1, doing.options, doing.queue);
+        } else {
+            rd_kafka_IncrementalAlterConfigs(doing.handle->rk, &resource, 1, doing.options,
+                                             doing.queue);
+        }
+        doing_wait(call, &doing);
+        if (call->status == HW_OK) {
+            sqlite3_result_value(call->context, call->argv[1]);
+        }
+        doing_end(&doing);
     }
     rd_kafka_ConfigResource_destroy(resource);
     ext_config_list_release(&configs);
@@ -332,7 +300,7 @@ static void do_delete_records(struct live_call *call)
     int32_t partitions = 0;
     rd_kafka_topic_partition_list_t *list;
     rd_kafka_DeleteRecords_t *request;
-    struct doing doing;
+    struct live_admin doing;
 
     /* librdkafka says "No leaders found" of one that is not there. */
     if (call->status == HW_OK) {
@@ -348,11 +316,11 @@ static void do_delete_records(struct live_call *call)
     list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, name, (int32_t)partition)->offset = before;
     request = rd_kafka_DeleteRecords_new(list);
-    rd_kafka_DeleteRecords(doing.handle->rk, &request, 1, doing.admin.options, doing.admin.queue);
+    rd_kafka_DeleteRecords(doing.handle->rk, &request, 1, doing.options, doing.queue);
     doing_wait(call, &doing);
     if (call->status == HW_OK) {
-        const rd_kafka_topic_partition_list_t *deleted = rd_kafka_DeleteRecords_result_offsets(
-            rd_kafka_event_DeleteRecords_result(doing.admin.event));
+        const rd_kafka_topic_partition_list_t *deleted =
+            rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(doing.event));
         const rd_kafka_topic_partition_t *element = deleted->cnt == 1 ? &deleted->elems[0] : NULL;
 
         if (element == NULL || element->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -371,6 +339,32 @@ static void do_delete_records(struct live_call *call)
 
 /* ------------------------------------------------------------------------------------ elections */
 
+static void elect(struct live_call *call, struct live_admin *doing, bool is_unclean,
+                  rd_kafka_topic_partition_list_t *partitions)
+{
+    const rd_kafka_topic_partition_result_t **results;
+    size_t count = 0;
+    rd_kafka_ElectLeaders_t *request = rd_kafka_ElectLeaders_new(
+        is_unclean ? LIVE_ELECT_UNCLEAN : LIVE_ELECT_PREFERRED, partitions);
+
+    rd_kafka_ElectLeaders(doing->handle->rk, request, doing->options, doing->queue);
+    rd_kafka_ElectLeaders_destroy(request);
+    doing_wait(call, doing);
+    if (call->status != HW_OK) {
+        return;
+    }
+    results = rd_kafka_ElectLeaders_result_partitions(
+        rd_kafka_event_ElectLeaders_result(doing->event), &count);
+    for (size_t i = 0; call->status == HW_OK && i < count; i++) {
+        const rd_kafka_error_t *failed = rd_kafka_topic_partition_result_error(results[i]);
+
+        if (failed != NULL) {
+            check_error(call, rd_kafka_error_code(failed), partitions->elems[0].topic,
+                        rd_kafka_error_string(failed));
+        }
+    }
+}
+
 static void do_elect(struct live_call *call)
 {
     struct live_cluster *cluster = live_call_cluster(call);
@@ -379,8 +373,7 @@ static void do_elect(struct live_call *call)
     const char *kind =
         live_call_is_missing(call, 3) ? "preferred" : live_call_text(call, 3, "the election");
     rd_kafka_topic_partition_list_t *list;
-    rd_kafka_error_t *failed;
-    struct doing doing;
+    struct live_admin doing;
 
     if (call->status == HW_OK && strcmp(kind, "preferred") != 0 && strcmp(kind, "unclean") != 0) {
         call->status = ext_error_invalid(
@@ -398,13 +391,7 @@ static void do_elect(struct live_call *call)
     }
     list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, name, (int32_t)partition);
-    live_newer_elect(doing.handle->rk, strcmp(kind, "unclean") == 0, list, doing.admin.options,
-                     doing.admin.queue);
-    doing_wait(call, &doing);
-    failed = call->status == HW_OK ? live_newer_elected(doing.admin.event) : NULL;
-    if (failed != NULL) {
-        call->status = live_error_take(&call->error, failed, name);
-    }
+    elect(call, &doing, strcmp(kind, "unclean") == 0, list);
     if (call->status == HW_OK) {
         sqlite3_result_int(call->context, 1);
     }

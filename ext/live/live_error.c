@@ -39,11 +39,11 @@ static enum hw_kafka_error error_local(rd_kafka_resp_err_t code)
 
 enum hw_kafka_error live_error_kafka(rd_kafka_resp_err_t code)
 {
-    enum hw_kafka_error known;
+    const struct hw_kafka_error_row *row;
 
-    for (size_t i = 0; code > 0 && hw_kafka_error_at(i, &known); i++) {
-        if ((int)known == (int)code) {
-            return known;
+    for (size_t i = 0; code > 0 && (row = hw_kafka_error_at(i)) != NULL; i++) {
+        if ((int)row->error == (int)code) {
+            return row->error;
         }
     }
     return error_local(code);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ext/live/live_functions.h"
+/* The SQL functions: live_connect() and so on. */
+#include "ext/live/live_call.h"
 
 #include "ext/ext_error.h"
-#include "ext/ext_query_only.h"
-#include "ext/live/live_call.h"
+#include "ext/ext_probe.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -58,13 +58,10 @@ static void function_init_producer(struct live_call *call)
 {
     struct live_cluster *cluster = live_call_cluster(call);
     struct live_handle *handle = NULL;
-    struct live_wait wait;
 
-    if (call->status != HW_OK) {
-        return;
+    if (call->status == HW_OK) {
+        call->status = live_cluster_producer(cluster, &handle, &call->error);
     }
-    live_wait_begin(&wait, call->session->db, cluster->timeout_ms);
-    call->status = live_cluster_producer(cluster, &wait, &handle, &call->error);
     if (call->status == HW_OK) {
         sqlite3_result_int(call->context, 1);
     }

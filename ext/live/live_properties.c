@@ -146,14 +146,20 @@ enum hw_status live_properties_check(struct live_cluster *cluster, struct hw_err
     return status;
 }
 
-static void set_defaults(rd_kafka_conf_t *conf, const struct property *defaults, size_t count,
-                         const struct ext_config_list *given)
+/* What is known to be right, or not known to this librdkafka. */
+static void set_one(rd_kafka_conf_t *conf, const char *name, const char *value)
 {
     char text[512];
 
+    (void)rd_kafka_conf_set(conf, name, value, text, sizeof text);
+}
+
+static void set_defaults(rd_kafka_conf_t *conf, const struct property *defaults, size_t count,
+                         const struct ext_config_list *given)
+{
     for (size_t i = 0; i < count; i++) {
         if (property_find(given, defaults[i].name) == NULL) {
-            (void)rd_kafka_conf_set(conf, defaults[i].name, defaults[i].value, text, sizeof text);
+            set_one(conf, defaults[i].name, defaults[i].value);
         }
     }
 }
@@ -172,12 +178,11 @@ static void set_producer(rd_kafka_conf_t *conf, const struct ext_config_list *gi
 {
     const char *transaction = property_find(given, "transaction.timeout.ms");
     int transaction_ms = TRANSACTION_TIMEOUT_MS_DEFAULT;
-    char text[512];
     char number[32];
 
     set_defaults(conf, of_producers, COUNT_OF(of_producers), given);
     if (may_be_idempotent(given)) {
-        (void)rd_kafka_conf_set(conf, "enable.idempotence", "true", text, sizeof text);
+        set_one(conf, "enable.idempotence", "true");
     }
     /* A message's own time-out may not be larger than that of its transaction. */
     if (transaction != NULL) {
@@ -187,27 +192,18 @@ static void set_producer(rd_kafka_conf_t *conf, const struct ext_config_list *gi
                    timeout_ms < transaction_ms ? timeout_ms : transaction_ms);
     if (property_find(given, "message.timeout.ms") == NULL &&
         property_find(given, "delivery.timeout.ms") == NULL) {
-        (void)rd_kafka_conf_set(conf, "message.timeout.ms", number, text, sizeof text);
+        set_one(conf, "message.timeout.ms", number);
     }
 }
 
 static void set_consumer(rd_kafka_conf_t *conf, const struct ext_config_list *given,
                          enum hw_read_mode mode)
 {
-    char text[512];
-
     set_defaults(conf, of_consumers, COUNT_OF(of_consumers), given);
     for (size_t i = 0; i < COUNT_OF(of_every_scan); i++) {
-        (void)rd_kafka_conf_set(conf, of_every_scan[i].name, of_every_scan[i].value, text,
-                                sizeof text);
+        set_one(conf, of_every_scan[i].name, of_every_scan[i].value);
     }
-    (void)rd_kafka_conf_set(conf, "isolation.level", ext_isolation_word(mode), text, sizeof text);
-}
-
-/* Properties that only the other kind of handle has. */
-static bool is_of_others(const char *name, bool is_producer)
-{
-    return !is_producer && strcmp(name, "transactional.id") == 0;
+    set_one(conf, "isolation.level", ext_isolation_word(mode));
 }
 
 enum hw_status live_properties_conf(const struct ext_config_list *properties, bool is_producer,
@@ -226,7 +222,8 @@ enum hw_status live_properties_conf(const struct ext_config_list *properties, bo
     for (size_t i = 0; status == HW_OK && i < properties->count; i++) {
         const char *name = properties->pairs[i].name;
 
-        if (!property_is_own(name) && !is_of_others(name, is_producer)) {
+        /* A consumer has no transactional.id. */
+        if (!property_is_own(name) && (is_producer || strcmp(name, "transactional.id") != 0)) {
             status = property_set(conf, name, properties->pairs[i].value, error);
         }
     }

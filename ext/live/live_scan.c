@@ -4,7 +4,6 @@
 
 #include "ext/ext_memory.h"
 #include "ext/live/live_ask.h"
-#include "ext/live/live_bounds.h"
 #include "ext/live/live_error.h"
 
 #include <string.h>
@@ -81,7 +80,7 @@ static void lanes_close(struct live_scan *scan)
 /* Begin with the partitions that come next; with one only where few rows are wanted. */
 static enum hw_status lanes_fill(struct live_scan *scan, struct hw_error *error)
 {
-    size_t most = scan->rows_wanted > 0 ? 1 : LIVE_LANES;
+    size_t most = scan->plan->rows_wanted > 0 ? 1 : LIVE_LANES;
     enum hw_status status = HW_OK;
 
     while (status == HW_OK && scan->lane_count < most && scan->bounds_next < scan->bounds_count) {
@@ -130,11 +129,10 @@ static enum hw_status silence_ask(struct live_scan *scan, const struct live_boun
                                   struct hw_error *error)
 {
     const struct rd_kafka_metadata *metadata = NULL;
-    struct live_wait wait;
     enum hw_status status;
 
-    live_wait_begin(&wait, scan->handle->cluster->db, SILENCE_MS / 2);
-    status = live_ask_metadata(scan->handle, &wait, scan->topic, &metadata, error);
+    live_handle_wait(scan->handle, SILENCE_MS / 2);
+    status = live_ask_metadata(scan->handle, scan->topic, &metadata, error);
     if (status == HW_OK) {
         if (bounds->partition >= metadata->topics[0].partition_cnt) {
             status = live_error_refuse(
@@ -153,7 +151,7 @@ static enum hw_status silence_ask(struct live_scan *scan, const struct live_boun
 }
 
 static enum hw_status silence_end(struct live_scan *scan, const struct live_bounds *bounds,
-                                  const struct live_wait *wait, struct hw_error *error)
+                                  struct hw_error *error)
 {
     const struct live_handle *handle = scan->handle;
     bool is_known = handle->reason_code != RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -161,7 +159,7 @@ static enum hw_status silence_end(struct live_scan *scan, const struct live_boun
     return live_error_refuse(
         error, is_known ? handle->reason_code : RD_KAFKA_RESP_ERR__TIMED_OUT,
         "%s-%d: no record came for %d ms, offsets %lld to %lld are missing%s%s",
-        rd_kafka_topic_name(scan->topic), (int)bounds->partition, wait->timeout_ms,
+        rd_kafka_topic_name(scan->topic), (int)bounds->partition, scan->timeout_ms,
         (long long)bounds->first, (long long)bounds->end - 1, is_known ? ": " : "",
         is_known ? handle->reason : "");
 }
@@ -176,11 +174,10 @@ static enum hw_status lane_out_of_range(struct live_scan *scan, struct live_lane
     struct live_bounds *bounds = lane->bounds;
     const char *topic = rd_kafka_topic_name(scan->topic);
     struct live_bounds now = *bounds;
-    struct live_wait wait;
     enum hw_status status;
 
-    live_wait_begin(&wait, scan->handle->cluster->db, scan->timeout_ms);
-    status = live_bounds_ask(scan->handle, &wait, topic, &now, error);
+    live_handle_wait(scan->handle, scan->timeout_ms);
+    status = live_bounds_ask(scan->handle, topic, &now, error);
     if (status != HW_OK) {
         return status;
     }
@@ -243,7 +240,7 @@ static enum hw_status lane_wait(struct live_scan *scan, struct live_lane *lane,
             status = silence_ask(scan, lane->bounds, error);
         }
     }
-    return status == HW_BUSY ? silence_end(scan, lane->bounds, &wait, error) : status;
+    return status == HW_BUSY ? silence_end(scan, lane->bounds, error) : status;
 }
 
 /*
@@ -308,8 +305,10 @@ static enum hw_status next_upwards(struct live_scan *scan, struct hw_error *erro
 /* ------------------------------------------------------------------------------------ downwards */
 
 /* Offsets of the first window of a partition. */
-static int64_t window_first(int64_t rows_wanted)
+static int64_t window_first(const struct live_scan *scan)
 {
+    int64_t rows_wanted = scan->plan->rows_wanted;
+
     return rows_wanted > 0 && rows_wanted < WINDOW_MAX ? rows_wanted : WINDOW_FIRST;
 }
 
@@ -384,7 +383,7 @@ static enum hw_status next_downwards(struct live_scan *scan, struct hw_error *er
 
         if (bounds->first >= bounds->end) {
             scan->bounds_next++;
-            scan->window_size = window_first(scan->rows_wanted);
+            scan->window_size = window_first(scan);
             continue;
         }
         if (bounds->end - bounds->first > scan->window_size) {
@@ -415,7 +414,8 @@ enum hw_status live_scan_next(struct live_scan *scan, struct hw_error *error)
         rd_kafka_message_destroy(scan->message);
         scan->message = NULL;
     }
-    return scan->is_descending ? next_downwards(scan, error) : next_upwards(scan, error);
+    return (scan->plan->plan & PLAN_DESCENDING) != 0 ? next_downwards(scan, error)
+                                                     : next_upwards(scan, error);
 }
 
 enum hw_status live_scan_start(struct live_scan *scan, struct live_cluster *cluster,
@@ -423,17 +423,16 @@ enum hw_status live_scan_start(struct live_scan *scan, struct live_cluster *clus
                                struct hw_error *error)
 {
     enum hw_status status;
-    struct live_wait wait;
 
     live_scan_stop(scan);
-    status = live_cluster_consumer(cluster, request->mode, &scan->handle, error);
+    status = live_cluster_consumer(cluster, request->plan->mode, request->timeout_ms, &scan->handle,
+                                   error);
     if (status != HW_OK) {
         return status;
     }
     scan->timeout_ms = request->timeout_ms;
-    scan->is_descending = request->is_descending;
-    scan->rows_wanted = request->rows_wanted;
-    scan->window_size = window_first(request->rows_wanted);
+    scan->plan = request->plan;
+    scan->window_size = window_first(scan);
     scan->until_look = LOOK_RECORDS;
     /* An own topic configuration would undo auto.offset.reset. */
     scan->topic = rd_kafka_topic_new(scan->handle->rk, request->topic, NULL);
@@ -441,9 +440,8 @@ enum hw_status live_scan_start(struct live_scan *scan, struct live_cluster *clus
         status = live_error_refuse(error, rd_kafka_last_error(), "topic \"%.249s\": %s",
                                    request->topic, rd_kafka_err2str(rd_kafka_last_error()));
     }
-    live_wait_begin(&wait, cluster->db, request->timeout_ms);
     if (status == HW_OK) {
-        status = live_bounds_take(scan, &wait, request, partitions, error);
+        status = live_bounds_take(scan, request->own, partitions, error);
     }
     if (status != HW_OK) {
         live_scan_stop(scan);

@@ -19,8 +19,8 @@
 #ifndef LIVE_SCAN_H
 #define LIVE_SCAN_H
 
-#include "ext/ext_range.h"
 #include "ext/live/live_cluster.h"
+#include "ext/topics/record_plan.h"
 
 /* The offsets of one partition that are to be read. */
 struct live_bounds {
@@ -45,8 +45,7 @@ struct live_scan {
     struct live_handle *handle; /* NULL: no scan is running. */
     rd_kafka_topic_t *topic;
     int timeout_ms;
-    bool is_descending;
-    int64_t rows_wanted;        /* About so many will be asked for; 0: all. */
+    const struct record_scan *plan;
     struct live_bounds *bounds; /* In the order of the scan. */
     size_t bounds_count;
     size_t bounds_capacity;
@@ -65,16 +64,8 @@ struct live_scan {
 /* What to read. */
 struct live_scan_request {
     const char *topic;
-    enum hw_read_mode mode;
     int timeout_ms;
-    bool is_descending;
-    bool partitions_descending;
-    int64_t rows_wanted;
-    int64_t timestamp; /* From the first record of at least this time on; 0 or less: any. */
-    struct ext_range partitions;
-    /* The offsets of one partition that are wanted. */
-    struct ext_range (*offsets)(const void *context, int64_t partition);
-    const void *context;
+    const struct record_scan *plan; /* Stays until the scan is stopped. */
     /* Wait for these, which the connection's own COMMIT wrote, to be seen; NULL: none. */
     const struct live_tally *own;
 };
@@ -98,5 +89,27 @@ void live_scan_stop(struct live_scan *scan);
 
 /* Stop and release memory. */
 void live_scan_release(struct live_scan *scan);
+
+/* live_bounds.c: which offsets of which partitions a scan is to read, as the cluster says when it
+ * starts. */
+
+/* Fill in scan->bounds, in the order of the scan, without the partitions that have nothing to read.
+ * Errors: as live_scan_start(). */
+enum hw_status live_bounds_take(struct live_scan *scan, const struct live_tally *own,
+                                int32_t *partitions, struct hw_error *error);
+
+/* First and end offset of bounds->partition now. Errors: those of live_ask_all_offsets(). */
+enum hw_status live_bounds_ask(struct live_handle *handle, const char *topic,
+                               struct live_bounds *bounds, struct hw_error *error);
+
+/* How many partitions the topic has: as live_ask_metadata(). */
+enum hw_status live_bounds_count_partitions(struct live_cluster *cluster, enum hw_read_mode mode,
+                                            const char *topic, int timeout_ms, int32_t *partitions,
+                                            struct hw_error *error);
+
+/* Whether the topic has the partition; `partitions` is how many it has, 0 while that is not known.
+ * Errors: HW_REFUSED with UNKNOWN_TOPIC_OR_PARTITION. */
+enum hw_status live_bounds_check_partition(const char *topic, int64_t partition, int32_t partitions,
+                                           struct hw_error *error);
 
 #endif /* LIVE_SCAN_H */

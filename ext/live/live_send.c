@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ext/live/live_send.h"
+#include "ext/live/live_session.h"
 
 #include "ext/live/live_ask.h"
 #include "ext/live/live_error.h"
@@ -20,7 +20,6 @@ enum {
 struct sending {
     struct live_session *session;
     struct live_handle *handle;
-    struct live_wait wait;
     struct live_tally *tally;
     rd_kafka_topic_t **topics; /* By their numbers in the stage. */
     int64_t row;               /* The present one, from 1 on. */
@@ -34,21 +33,20 @@ static enum hw_status open_topics(struct sending *sending, struct hw_error *erro
     const struct live_stage *stage = &sending->session->stage;
     enum hw_status status = HW_OK;
 
-    sending->topics = sqlite3_malloc64((stage->topic_count + 1) * sizeof(sending->topics[0]));
+    sending->topics = sqlite3_malloc64((stage->topics.count + 1) * sizeof(sending->topics[0]));
     if (sending->topics == NULL) {
         return hw_error_no_memory(error, "topics");
     }
-    memset(sending->topics, 0, (stage->topic_count + 1) * sizeof(sending->topics[0]));
-    for (size_t i = 0; status == HW_OK && i < stage->topic_count; i++) {
+    memset(sending->topics, 0, (stage->topics.count + 1) * sizeof(sending->topics[0]));
+    for (size_t i = 0; status == HW_OK && i < stage->topics.count; i++) {
         const struct rd_kafka_metadata *metadata = NULL;
 
-        sending->topics[i] = rd_kafka_topic_new(sending->handle->rk, stage->topics[i], NULL);
+        sending->topics[i] = rd_kafka_topic_new(sending->handle->rk, stage->topics.names[i], NULL);
         if (sending->topics[i] == NULL) {
             return live_error_refuse(error, rd_kafka_last_error(), "topic \"%.249s\"",
-                                     stage->topics[i]);
+                                     stage->topics.names[i]);
         }
-        status = live_ask_metadata(sending->handle, &sending->wait, sending->topics[i], &metadata,
-                                   error);
+        status = live_ask_metadata(sending->handle, sending->topics[i], &metadata, error);
         if (status == HW_OK) {
             rd_kafka_metadata_destroy(metadata);
         }
@@ -58,7 +56,7 @@ static enum hw_status open_topics(struct sending *sending, struct hw_error *erro
 
 static void close_topics(struct sending *sending)
 {
-    for (size_t i = 0; sending->topics != NULL && i < sending->session->stage.topic_count; i++) {
+    for (size_t i = 0; sending->topics != NULL && i < sending->session->stage.topics.count; i++) {
         if (sending->topics[i] != NULL) {
             rd_kafka_topic_destroy(sending->topics[i]);
         }
@@ -139,13 +137,13 @@ static enum hw_status take_reports(struct sending *sending, struct hw_error *err
 {
     int64_t before = sending->tally->reported;
 
-    live_handle_poll(sending->handle, live_wait_slice_ms(&sending->wait));
+    live_handle_poll(sending->handle, live_wait_slice_ms(&sending->handle->wait));
     if (sending->tally->reported > before) {
-        live_handle_heard(sending->handle, &sending->wait);
+        live_handle_heard(sending->handle);
         return live_wait_check(sending->session->db, error);
     }
     nudge(sending);
-    return live_wait_again(&sending->wait, error);
+    return live_wait_again(&sending->handle->wait, error);
 }
 
 /* Not again for each of the reports that come one after the other. */
@@ -165,7 +163,7 @@ static enum hw_status send_rows(struct sending *sending, struct hw_error *error)
     bool found = true;
     enum hw_status status = HW_OK;
 
-    live_stage_rewind(stage);
+    stage->at = stage->sent;
     while (status == HW_OK && sending->tally->failed_row == 0) {
         rd_kafka_resp_err_t code;
 
@@ -182,7 +180,7 @@ static enum hw_status send_rows(struct sending *sending, struct hw_error *error)
             sending->tally->failed_row = sending->row;
             sending->tally->failed_code = code;
             (void)snprintf(sending->tally->failed_topic, sizeof sending->tally->failed_topic, "%s",
-                           stage->topics[row.topic]);
+                           stage->topics.names[row.topic]);
             return HW_OK;
         }
         sending->tally->sent += code == RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -258,6 +256,7 @@ static enum hw_status describe_failure(const struct sending *sending, enum hw_st
 {
     const struct live_tally *tally = sending->tally;
     struct hw_error cause = *error;
+    bool is_known;
 
     if (status == HW_INTERRUPTED) {
         return hw_error_set(error, HW_INTERRUPTED, "interrupted: %s", consequence);
@@ -274,13 +273,11 @@ static enum hw_status describe_failure(const struct sending *sending, enum hw_st
                                  (long long)tally->failed_row, tally->failed_topic,
                                  rd_kafka_err2str(tally->failed_code));
     }
+    is_known = sending->handle->reason_code != RD_KAFKA_RESP_ERR_NO_ERROR;
     return live_error_refuse(
-        error,
-        sending->handle->reason_code == RD_KAFKA_RESP_ERR_NO_ERROR ? RD_KAFKA_RESP_ERR__TIMED_OUT
-                                                                   : sending->handle->reason_code,
-        "%s; nothing was heard for %d ms%s%s", consequence, sending->wait.timeout_ms,
-        sending->handle->reason_code == RD_KAFKA_RESP_ERR_NO_ERROR ? "" : ": ",
-        sending->handle->reason_code == RD_KAFKA_RESP_ERR_NO_ERROR ? "" : sending->handle->reason);
+        error, is_known ? sending->handle->reason_code : RD_KAFKA_RESP_ERR__TIMED_OUT,
+        "%s; nothing was heard for %d ms%s%s", consequence, sending->session->writing->timeout_ms,
+        is_known ? ": " : "", is_known ? sending->handle->reason : "");
 }
 
 static enum hw_status give_up_plain(struct sending *sending, enum hw_status status,
@@ -313,7 +310,7 @@ static void forget_written(struct sending *sending)
 static enum hw_status give_up_transaction(struct sending *sending, enum hw_status status,
                                           struct hw_error *error)
 {
-    struct live_wait patience;
+    struct live_handle *handle = sending->handle;
     struct hw_error ignored;
     rd_kafka_error_t *failed;
     enum hw_status aborting = HW_OK;
@@ -323,11 +320,10 @@ static enum hw_status give_up_transaction(struct sending *sending, enum hw_statu
         forget_written(sending);
         return describe_fencing(error);
     }
-    live_wait_begin(&patience, sending->session->db, ABORT_MS);
+    live_handle_wait(handle, ABORT_MS);
     while (aborting == HW_OK && (failed = rd_kafka_abort_transaction(
-                                     sending->handle->rk, live_wait_slice_ms(&patience))) != NULL) {
-        aborting =
-            live_handle_retry_error(sending->handle, &patience, failed, "aborting", &ignored);
+                                     handle->rk, live_wait_slice_ms(&handle->wait))) != NULL) {
+        aborting = live_handle_retry_error(handle, failed, "aborting", &ignored);
     }
     told = describe_failure(sending, status,
                             aborting == HW_OK
@@ -354,16 +350,15 @@ static enum hw_status begin_transaction(struct sending *sending, struct hw_error
 static enum hw_status commit_transaction(struct sending *sending, bool *must_abort,
                                          struct hw_error *error)
 {
+    struct live_handle *handle = sending->handle;
     enum hw_status status = HW_OK;
     struct hw_error cause;
     rd_kafka_error_t *failed;
 
-    while (status == HW_OK &&
-           (failed = rd_kafka_commit_transaction(sending->handle->rk,
-                                                 live_wait_slice_ms(&sending->wait))) != NULL) {
+    while (status == HW_OK && (failed = rd_kafka_commit_transaction(
+                                   handle->rk, live_wait_slice_ms(&handle->wait))) != NULL) {
         *must_abort = rd_kafka_error_txn_requires_abort(failed) != 0;
-        status = live_handle_retry_error(sending->handle, &sending->wait, failed,
-                                         "committing the transaction", error);
+        status = live_handle_retry_error(handle, failed, "committing the transaction", error);
     }
     if (status == HW_OK || *must_abort) {
         return status;
@@ -425,8 +420,7 @@ enum hw_status live_send(struct live_session *session, struct hw_error *error)
     live_tally_clear(&session->last);
     session->outcome = LIVE_FAILED; /* Unless it turns out well. */
     session->last_cluster = cluster;
-    live_wait_begin(&sending.wait, session->db, cluster->timeout_ms);
-    status = live_cluster_producer(cluster, &sending.wait, &sending.handle, error);
+    status = live_cluster_producer(cluster, &sending.handle, error);
     if (status != HW_OK) {
         return status;
     }

@@ -32,7 +32,7 @@ struct live_session {
     struct live_stage stage;           /* Of the transaction that is open, */
     struct live_cluster *writing;      /* the cluster that it is for; NULL: no row yet, */
     uint64_t transaction;              /* and its number, from 1 on. */
-    struct hw_buffer headers;          /* Scratch of xUpdate. */
+    struct hw_buffer headers;          /* Scratch: of one record. */
     struct live_tally last;            /* Of the last COMMIT with rows, */
     enum live_outcome outcome;         /* how it ended, */
     struct live_cluster *last_cluster; /* and where; NULL: that connection is gone. */
@@ -63,5 +63,14 @@ enum hw_status live_session_allow(struct live_session *session, const char *serv
  * statement or the open transaction uses it. */
 enum hw_status live_session_disconnect(struct live_session *session, const char *name,
                                        struct hw_error *error);
+
+/*
+ * live_send.c: what COMMIT does. Sends the rows that were not sent yet, and waits until the cluster
+ * has acknowledged all of them; session->last and outcome then tell of them. Where it fails some rows
+ * may be in the log, and the error counts them; with a transactional.id none are, for readers of
+ * committed records. Errors, after which the connection's producer is a new one: HW_NO_MEMORY; HW_IO;
+ * HW_INTERRUPTED; HW_REFUSED with Kafka's error of the first row that failed.
+ */
+enum hw_status live_send(struct live_session *session, struct hw_error *error);
 
 #endif /* LIVE_SESSION_H */

@@ -22,17 +22,14 @@ struct stage_head {
 
 void live_stage_init(struct live_stage *stage)
 {
-    *stage = (struct live_stage){.topics = NULL};
+    *stage = (struct live_stage){.topics.allocator = &ext_allocator};
     hw_buffer_init(&stage->tail, &ext_allocator);
     hw_buffer_init(&stage->window, &ext_allocator);
 }
 
 void live_stage_clear(struct live_stage *stage)
 {
-    for (size_t i = 0; i < stage->topic_count; i++) {
-        hw_text_free(&ext_allocator, stage->topics[i]);
-    }
-    hw_free(&ext_allocator, stage->topics, stage->topic_capacity * sizeof *stage->topics);
+    hw_name_list_release(&stage->topics);
     hw_free(&ext_allocator, stage->marks, stage->mark_capacity * sizeof *stage->marks);
     hw_buffer_release(&stage->tail);
     hw_buffer_release(&stage->window);
@@ -46,25 +43,12 @@ void live_stage_clear(struct live_stage *stage)
 enum hw_status live_stage_topic(struct live_stage *stage, const char *topic, uint32_t *number,
                                 struct hw_error *error)
 {
-    enum hw_status status;
-
-    for (size_t i = 0; i < stage->topic_count; i++) {
-        if (strcmp(stage->topics[i], topic) == 0) {
-            *number = (uint32_t)i;
+    for (*number = 0; *number < stage->topics.count; ++*number) {
+        if (strcmp(stage->topics.names[*number], topic) == 0) {
             return HW_OK;
         }
     }
-    status = hw_array_reserve(&ext_allocator, (void **)&stage->topics, &stage->topic_capacity,
-                              stage->topic_count + 1, sizeof *stage->topics, error);
-    if (status != HW_OK) {
-        return status;
-    }
-    stage->topics[stage->topic_count] = hw_text_copy(&ext_allocator, topic);
-    if (stage->topics[stage->topic_count] == NULL) {
-        return hw_error_no_memory(error, "a topic's name");
-    }
-    *number = (uint32_t)stage->topic_count++;
-    return HW_OK;
+    return hw_name_list_add(&stage->topics, topic, error);
 }
 
 /* ------------------------------------------------------------------------------------- the file */
@@ -104,26 +88,16 @@ static enum hw_status file_open(struct live_stage *stage, struct hw_error *error
 }
 
 /* In pieces of the size of a page at the most: SQLite's own VFS knows no larger ones. */
-static int file_write(sqlite3_file *file, const uint8_t *bytes, size_t size, int64_t at)
+static int file_move(sqlite3_file *file, bool is_write, uint8_t *bytes, size_t size, int64_t at)
 {
     int code = SQLITE_OK;
 
     for (size_t done = 0; code == SQLITE_OK && done < size; done += STAGE_PIECE) {
-        size_t piece = size - done < STAGE_PIECE ? size - done : STAGE_PIECE;
+        int piece = (int)HW_MIN(size - done, STAGE_PIECE);
+        int64_t from = at + (int64_t)done;
 
-        code = file->pMethods->xWrite(file, bytes + done, (int)piece, at + (int64_t)done);
-    }
-    return code;
-}
-
-static int file_read(sqlite3_file *file, uint8_t *bytes, size_t size, int64_t at)
-{
-    int code = SQLITE_OK;
-
-    for (size_t done = 0; code == SQLITE_OK && done < size; done += STAGE_PIECE) {
-        size_t piece = size - done < STAGE_PIECE ? size - done : STAGE_PIECE;
-
-        code = file->pMethods->xRead(file, bytes + done, (int)piece, at + (int64_t)done);
+        code = is_write ? file->pMethods->xWrite(file, bytes + done, piece, from)
+                        : file->pMethods->xRead(file, bytes + done, piece, from);
     }
     return code;
 }
@@ -137,7 +111,7 @@ static enum hw_status stage_spill(struct live_stage *stage, struct hw_error *err
     if (status != HW_OK) {
         return status;
     }
-    code = file_write(stage->file, stage->tail.bytes, stage->tail.size, stage->file_size);
+    code = file_move(stage->file, true, stage->tail.bytes, stage->tail.size, stage->file_size);
     if (code != SQLITE_OK) {
         return file_error("writing", code, error);
     }
@@ -167,7 +141,7 @@ static enum hw_status stage_bytes(struct live_stage *stage, int64_t at, size_t s
         if (status != HW_OK) {
             return status;
         }
-        code = file_read(stage->file, stage->window.bytes, (size_t)wanted, at);
+        code = file_move(stage->file, false, stage->window.bytes, (size_t)wanted, at);
         if (code != SQLITE_OK) {
             return file_error("reading", code, error);
         }
@@ -224,11 +198,6 @@ enum hw_status live_stage_add(struct live_stage *stage, const struct live_row *r
     stage->end.size += (int64_t)size;
     stage->end.rows++;
     return HW_OK;
-}
-
-void live_stage_rewind(struct live_stage *stage)
-{
-    stage->at = stage->sent;
 }
 
 /* NULL where there is none; not NULL where it is empty. */

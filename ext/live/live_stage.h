@@ -4,7 +4,7 @@
  * in memory; beyond a few MiB they go to a temporary file, which SQLite's own VFS makes where it
  * makes such files, and which is gone when it is closed.
  *
- *     add .. add   savepoint   add   rollback to   add   |   rewind   next .. next   clear
+ *     add .. add   savepoint   add   rollback to   add   | next .. next clear
  */
 #ifndef LIVE_STAGE_H
 #define LIVE_STAGE_H
@@ -27,12 +27,10 @@ struct live_row {
 
 struct live_stage {
     struct live_mark end;
-    struct live_mark sent; /* Rows before it are in Kafka. */
-    struct live_mark at;   /* The row that live_stage_next() reads. */
-    char **topics;
-    size_t topic_count;
-    size_t topic_capacity;
-    struct live_mark *marks; /* By level of the savepoint. */
+    struct live_mark sent;      /* Rows before it are in Kafka. */
+    struct live_mark at;        /* The row that live_stage_next() reads. */
+    struct hw_name_list topics; /* By their numbers. */
+    struct live_mark *marks;    /* By level of the savepoint. */
     size_t mark_count;
     size_t mark_capacity;
     struct hw_buffer tail; /* The rows behind those in the file. */
@@ -61,10 +59,7 @@ void live_stage_release(struct live_stage *stage, int level);
 /* Rows that were sent stay sent: returns whether there are such. */
 bool live_stage_rollback_to(struct live_stage *stage, int level);
 
-/* Go to the first row that was not sent. */
-void live_stage_rewind(struct live_stage *stage);
-
-/* The next row, borrowed until the next call. *found is false behind the last. Errors: HW_IO,
+/* The row at stage->at, borrowed until the next call. *found is false behind the last. Errors: HW_IO,
  * HW_NO_MEMORY. */
 enum hw_status live_stage_next(struct live_stage *stage, struct live_row *row, bool *found,
                                struct hw_error *error);

@@ -176,13 +176,12 @@ static enum hw_status fill_from_cluster(const struct live_table *table, const ch
     }
     status = live_session_find(look->session, connection, &look->cluster, look->error);
     if (status == HW_OK) {
-        status =
-            live_cluster_consumer(look->cluster, HW_READ_UNCOMMITTED, &look->handle, look->error);
+        status = live_cluster_consumer(look->cluster, HW_READ_UNCOMMITTED,
+                                       look->cluster->timeout_ms, &look->handle, look->error);
     }
     if (status != HW_OK) {
         return status;
     }
-    live_wait_begin(&look->wait, look->session->db, look->cluster->timeout_ms);
     status = table->fill(look);
     live_cluster_give_back(look->handle);
     return status;

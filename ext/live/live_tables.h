@@ -15,7 +15,6 @@ struct live_look {
     struct live_session *session;
     struct live_cluster *cluster; /* NULL where the table has no connection. */
     struct live_handle *handle;   /* A consumer that reads uncommitted. */
-    struct live_wait wait;
     struct ext_rows rows;
     const char *group; /* NULL: all. */
     struct hw_error *error;
@@ -39,9 +38,19 @@ enum hw_status live_look_groups(struct live_look *look);
 enum hw_status live_look_group_offsets(struct live_look *look);
 enum hw_status live_look_last_commit(struct live_look *look);
 
-/* What several of them do: add Kafka's name of an error, or NULL; ask for the last stable offsets of
- * a list, which takes a consumer that reads committed. */
+/* What several of them do: add Kafka's name of an error, or NULL. */
 void live_look_add_error(struct ext_rows *rows, rd_kafka_resp_err_t code);
-enum hw_status live_look_ask_lso(struct live_look *look, rd_kafka_topic_partition_list_t *list);
+
+/* Lists of the same partitions, by what their offsets are; NULL: not asked for. */
+enum live_offset { LIVE_LOG_START, LIVE_HIGH_WATERMARK, LIVE_LAST_STABLE, LIVE_OFFSET_KINDS };
+struct live_offsets {
+    rd_kafka_topic_partition_list_t *of[LIVE_OFFSET_KINDS];
+};
+
+/* Ask for the offsets of these partitions, of this kind and those behind it. Release in any case. */
+enum hw_status live_look_offsets(struct live_look *look, enum live_offset first,
+                                 const rd_kafka_topic_partition_list_t *partitions,
+                                 struct live_offsets *offsets);
+void live_look_offsets_release(struct live_offsets *offsets);
 
 #endif /* LIVE_TABLES_H */

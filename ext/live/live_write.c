@@ -7,11 +7,10 @@
  * the transaction stays open with its rows in Kafka: they are marked as sent, and the next COMMIT
  * sends only what was added since.
  */
-#include "ext/live/live_write.h"
-#include "ext/ext_error.h"
-#include "ext/live/live_bounds.h"
-#include "ext/live/live_send.h"
 #include "ext/live/live_topic.h"
+
+#include "ext/ext_error.h"
+#include "ext/live/live_scan.h"
 #include "ext/topics/topic_row.h"
 
 SQLITE_EXTENSION_INIT3

@@ -18,16 +18,15 @@ void live_look_add_error(struct ext_rows *rows, rd_kafka_resp_err_t code)
 enum hw_status live_look_brokers(struct live_look *look)
 {
     const struct rd_kafka_metadata *metadata = NULL;
-    enum hw_status status =
-        live_ask_metadata(look->handle, &look->wait, NULL, &metadata, look->error);
+    enum hw_status status = live_ask_metadata(look->handle, NULL, &metadata, look->error);
     int32_t controller;
     char *cluster_id;
 
     if (status != HW_OK) {
         return status;
     }
-    controller = rd_kafka_controllerid(look->handle->rk, live_wait_slice_ms(&look->wait));
-    cluster_id = rd_kafka_clusterid(look->handle->rk, live_wait_slice_ms(&look->wait));
+    controller = rd_kafka_controllerid(look->handle->rk, live_wait_slice_ms(&look->handle->wait));
+    cluster_id = rd_kafka_clusterid(look->handle->rk, live_wait_slice_ms(&look->handle->wait));
     for (int i = 0; i < metadata->broker_cnt; i++) {
         const struct rd_kafka_metadata_broker *broker = &metadata->brokers[i];
 
@@ -59,7 +58,7 @@ static enum hw_status ask_topics(struct live_look *look, const struct rd_kafka_m
             return HW_OK; /* No topic can have this name. */
         }
     }
-    status = live_ask_metadata(look->handle, &look->wait, topic, metadata, look->error);
+    status = live_ask_metadata(look->handle, topic, metadata, look->error);
     if (topic != NULL) {
         rd_kafka_topic_destroy(topic);
     }
@@ -102,85 +101,71 @@ enum hw_status live_look_topics(struct live_look *look)
 
 static void add_brokers(struct ext_rows *rows, const int32_t *ids, int count)
 {
-    sqlite3_str *json = sqlite3_str_new(NULL);
-    char *text;
-
-    sqlite3_str_appendchar(json, 1, '[');
     for (int i = 0; i < count; i++) {
-        sqlite3_str_appendf(json, "%s%d", i == 0 ? "" : ",", (int)ids[i]);
+        ext_rows_append(rows, "%s%d", i == 0 ? "[" : ",", (int)ids[i]);
     }
-    sqlite3_str_appendchar(json, 1, ']');
-    text = sqlite3_str_finish(json);
-    if (text == NULL && rows->status == HW_OK) {
-        rows->status = hw_error_no_memory(&rows->error, "broker ids");
-    }
-    ext_rows_text(rows, text);
-    sqlite3_free(text);
+    ext_rows_append(rows, "%s", count == 0 ? "[]" : "]");
+    ext_rows_json(rows);
 }
 
-/* Low, high and last stable offset of the partitions that are asked for; elements whose partition
- * has no leader are left out. */
-struct offsets {
-    rd_kafka_topic_partition_list_t *low;
-    rd_kafka_topic_partition_list_t *high;
-    rd_kafka_topic_partition_list_t *lso;
-};
-
-static void offsets_release(struct offsets *offsets)
+/* The partitions that are asked for, without those that have no leader. */
+static rd_kafka_topic_partition_list_t *led_partitions(const struct live_look *look,
+                                                       const struct rd_kafka_metadata *metadata)
 {
-    rd_kafka_topic_partition_list_destroy(offsets->low);
-    rd_kafka_topic_partition_list_destroy(offsets->high);
-    rd_kafka_topic_partition_list_destroy(offsets->lso);
-}
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(0);
 
-static void offsets_of(const struct live_look *look, const struct rd_kafka_metadata *metadata,
-                       struct offsets *offsets)
-{
-    offsets->low = rd_kafka_topic_partition_list_new(0);
     for (int i = 0; i < metadata->topic_cnt; i++) {
         const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
 
         for (int j = 0; j < topic->partition_cnt; j++) {
             if (topic->partitions[j].leader >= 0 &&
                 ext_rows_wants(&look->rows, topic->topic, topic->partitions[j].id, -1)) {
-                rd_kafka_topic_partition_list_add(offsets->low, topic->topic,
-                                                  topic->partitions[j].id);
+                rd_kafka_topic_partition_list_add(list, topic->topic, topic->partitions[j].id);
             }
         }
     }
-    offsets->high = rd_kafka_topic_partition_list_copy(offsets->low);
-    offsets->lso = rd_kafka_topic_partition_list_copy(offsets->low);
-    for (int i = 0; i < offsets->low->cnt; i++) {
-        offsets->low->elems[i].offset = LIVE_ASK_FIRST;
-        offsets->high->elems[i].offset = LIVE_ASK_END;
-        offsets->lso->elems[i].offset = LIVE_ASK_END;
-    }
+    return list;
 }
 
-enum hw_status live_look_ask_lso(struct live_look *look, rd_kafka_topic_partition_list_t *list)
+enum hw_status live_look_offsets(struct live_look *look, enum live_offset first,
+                                 const rd_kafka_topic_partition_list_t *partitions,
+                                 struct live_offsets *offsets)
 {
-    struct live_handle *handle = NULL;
-    enum hw_status status =
-        live_cluster_consumer(look->cluster, HW_READ_COMMITTED, &handle, look->error);
+    static const char *const names[] = {"asking for log starts", "asking for log ends",
+                                        "asking for last stable offsets"};
+    enum hw_status status = HW_OK;
 
-    if (status == HW_OK) {
-        status = live_ask_offsets(handle, &look->wait, list, "asking for last stable offsets",
-                                  look->error);
-        live_cluster_give_back(handle);
+    *offsets = (struct live_offsets){.of = {NULL}};
+    for (int kind = (int)first; status == HW_OK && kind < LIVE_OFFSET_KINDS; kind++) {
+        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_copy(partitions);
+        struct live_handle *handle = look->handle;
+
+        offsets->of[kind] = list;
+        for (int i = 0; i < list->cnt; i++) {
+            list->elems[i].offset = kind == LIVE_LOG_START ? LIVE_ASK_FIRST : LIVE_ASK_END;
+            list->elems[i].err = RD_KAFKA_RESP_ERR_NO_ERROR;
+        }
+        if (kind == LIVE_LAST_STABLE) { /* It is the end for who reads committed. */
+            status = live_cluster_consumer(look->cluster, HW_READ_COMMITTED,
+                                           look->cluster->timeout_ms, &handle, look->error);
+        }
+        if (status == HW_OK) {
+            status = live_ask_offsets(handle, list, names[kind], look->error);
+        }
+        if (handle != look->handle) {
+            live_cluster_give_back(handle);
+        }
     }
     return status;
 }
 
-static enum hw_status offsets_ask(struct live_look *look, struct offsets *offsets)
+void live_look_offsets_release(struct live_offsets *offsets)
 {
-    enum hw_status status = live_ask_offsets(look->handle, &look->wait, offsets->low,
-                                             "asking for log starts", look->error);
-
-    if (status == HW_OK) {
-        status = live_ask_offsets(look->handle, &look->wait, offsets->high, "asking for log ends",
-                                  look->error);
+    for (int kind = 0; kind < LIVE_OFFSET_KINDS; kind++) {
+        if (offsets->of[kind] != NULL) {
+            rd_kafka_topic_partition_list_destroy(offsets->of[kind]);
+        }
     }
-    return status == HW_OK ? live_look_ask_lso(look, offsets->lso) : status;
 }
 
 /* Add the offset, or NULL; returns why it is not known. */
@@ -201,7 +186,7 @@ static rd_kafka_resp_err_t add_offset(struct ext_rows *rows,
 
 static void add_partition(struct ext_rows *rows, const char *topic,
                           const struct rd_kafka_metadata_partition *partition,
-                          const struct offsets *offsets)
+                          const struct live_offsets *offsets)
 {
     rd_kafka_resp_err_t code = partition->err;
     rd_kafka_resp_err_t found;
@@ -211,25 +196,27 @@ static void add_partition(struct ext_rows *rows, const char *topic,
     ext_rows_integer_unless(rows, partition->leader, -1);
     add_brokers(rows, partition->replicas, partition->replica_cnt);
     add_brokers(rows, partition->isrs, partition->isr_cnt);
-    found = add_offset(rows, offsets->low, topic, partition->id);
+    found = add_offset(rows, offsets->of[LIVE_LOG_START], topic, partition->id);
     code = code == RD_KAFKA_RESP_ERR_NO_ERROR ? found : code;
-    found = add_offset(rows, offsets->high, topic, partition->id);
+    found = add_offset(rows, offsets->of[LIVE_HIGH_WATERMARK], topic, partition->id);
     code = code == RD_KAFKA_RESP_ERR_NO_ERROR ? found : code;
-    (void)add_offset(rows, offsets->lso, topic, partition->id);
+    (void)add_offset(rows, offsets->of[LIVE_LAST_STABLE], topic, partition->id);
     live_look_add_error(rows, code);
 }
 
 enum hw_status live_look_partitions(struct live_look *look)
 {
     const struct rd_kafka_metadata *metadata = NULL;
-    struct offsets offsets;
+    struct live_offsets offsets;
+    rd_kafka_topic_partition_list_t *led;
     enum hw_status status = ask_topics(look, &metadata);
 
     if (status != HW_OK || metadata == NULL) {
         return status;
     }
-    offsets_of(look, metadata, &offsets);
-    status = offsets_ask(look, &offsets);
+    led = led_partitions(look, metadata);
+    status = live_look_offsets(look, LIVE_LOG_START, led, &offsets);
+    rd_kafka_topic_partition_list_destroy(led);
     for (int i = 0; status == HW_OK && i < metadata->topic_cnt; i++) {
         const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
 
@@ -239,7 +226,7 @@ enum hw_status live_look_partitions(struct live_look *look)
             }
         }
     }
-    offsets_release(&offsets);
+    live_look_offsets_release(&offsets);
     rd_kafka_metadata_destroy(metadata);
     return status;
 }

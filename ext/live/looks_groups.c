@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows about configs and consumer groups, from administrative requests. */
-#include "ext/live/live_admin.h"
+#include "ext/ext_memory.h"
 #include "ext/live/live_ask.h"
 #include "ext/live/live_error.h"
 #include "ext/live/live_tables.h"
@@ -47,7 +47,7 @@ static enum hw_status ask_configs(struct live_look *look, rd_kafka_ConfigResourc
     if (count == 0) {
         return HW_OK;
     }
-    live_admin_begin(&admin, look->handle, &look->wait);
+    live_admin_begin(&admin, look->handle);
     rd_kafka_DescribeConfigs(look->handle->rk, resources, count, admin.options, admin.queue);
     status = live_admin_wait(&admin, "reading configs", look->error);
     if (status == HW_OK) {
@@ -120,7 +120,7 @@ enum hw_status live_look_configs(struct live_look *look)
         return filter->topic[0] == '\0' || filter->has_broker ? HW_OK
                                                               : look_at_topic_configs(look, NULL);
     }
-    status = live_ask_metadata(look->handle, &look->wait, NULL, &metadata, look->error);
+    status = live_ask_metadata(look->handle, NULL, &metadata, look->error);
     if (status != HW_OK) {
         return status;
     }
@@ -138,45 +138,14 @@ enum hw_status live_look_configs(struct live_look *look)
 
 /* --------------------------------------------------------------------------------------- groups */
 
-/* The ids of all groups, or of the one that is asked for. */
-struct group_list {
-    const char **ids; /* Each its own. */
-    size_t count;
-};
-
-static void group_list_release(struct group_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        sqlite3_free((void *)(uintptr_t)list->ids[i]);
-    }
-    sqlite3_free(list->ids);
-}
-
-static enum hw_status group_list_make(struct group_list *list, size_t room, struct hw_error *error)
-{
-    *list = (struct group_list){.ids = sqlite3_malloc64((room + 1) * sizeof *list->ids)};
-    return list->ids == NULL ? hw_error_no_memory(error, "groups") : HW_OK;
-}
-
-static enum hw_status group_list_add(struct group_list *list, const char *id,
-                                     struct hw_error *error)
-{
-    list->ids[list->count] = sqlite3_mprintf("%s", id);
-    if (list->ids[list->count] == NULL) {
-        return hw_error_no_memory(error, "a group's id");
-    }
-    list->count++;
-    return HW_OK;
-}
-
 static enum hw_status take_groups(const rd_kafka_ListConsumerGroups_result_t *result,
-                                  struct group_list *list, struct hw_error *error)
+                                  struct hw_name_list *list, struct hw_error *error)
 {
     const rd_kafka_ConsumerGroupListing_t **valid;
     const rd_kafka_error_t **errors;
     size_t count;
     size_t error_count;
-    enum hw_status status;
+    enum hw_status status = HW_OK;
 
     valid = rd_kafka_ListConsumerGroups_result_valid(result, &count);
     errors = rd_kafka_ListConsumerGroups_result_errors(result, &error_count);
@@ -185,24 +154,22 @@ static enum hw_status take_groups(const rd_kafka_ListConsumerGroups_result_t *re
         return live_error_refuse(error, rd_kafka_error_code(errors[0]), "listing groups: %s",
                                  rd_kafka_error_string(errors[0]));
     }
-    status = group_list_make(list, count, error);
     for (size_t i = 0; status == HW_OK && i < count; i++) {
-        status = group_list_add(list, rd_kafka_ConsumerGroupListing_group_id(valid[i]), error);
+        status = hw_name_list_add(list, rd_kafka_ConsumerGroupListing_group_id(valid[i]), error);
     }
     return status;
 }
 
-static enum hw_status list_groups(struct live_look *look, struct group_list *list)
+/* The ids of all groups, or of the one that is asked for. */
+static enum hw_status list_groups(struct live_look *look, struct hw_name_list *list)
 {
     struct live_admin admin;
     enum hw_status status;
 
-    *list = (struct group_list){.ids = NULL};
     if (look->group != NULL) {
-        status = group_list_make(list, 1, look->error);
-        return status == HW_OK ? group_list_add(list, look->group, look->error) : status;
+        return hw_name_list_add(list, look->group, look->error);
     }
-    live_admin_begin(&admin, look->handle, &look->wait);
+    live_admin_begin(&admin, look->handle);
     rd_kafka_ListConsumerGroups(look->handle->rk, admin.options, admin.queue);
     status = live_admin_wait(&admin, "listing groups", look->error);
     if (status == HW_OK) {
@@ -241,14 +208,14 @@ static bool is_no_group(const rd_kafka_ConsumerGroupDescription_t *group)
 
 enum hw_status live_look_groups(struct live_look *look)
 {
-    struct group_list list;
+    struct hw_name_list list = {.allocator = &ext_allocator};
     struct live_admin admin;
     enum hw_status status = list_groups(look, &list);
 
     if (status == HW_OK && list.count > 0) {
-        live_admin_begin(&admin, look->handle, &look->wait);
-        rd_kafka_DescribeConsumerGroups(look->handle->rk, list.ids, list.count, admin.options,
-                                        admin.queue);
+        live_admin_begin(&admin, look->handle);
+        rd_kafka_DescribeConsumerGroups(look->handle->rk, (const char **)(void *)list.names,
+                                        list.count, admin.options, admin.queue);
         status = live_admin_wait(&admin, "describing groups", look->error);
         if (status == HW_OK) {
             size_t count;
@@ -264,7 +231,7 @@ enum hw_status live_look_groups(struct live_look *look)
         }
         live_admin_end(&admin);
     }
-    group_list_release(&list);
+    hw_name_list_release(&list);
     return status;
 }
 
@@ -279,7 +246,7 @@ static enum hw_status ask_committed(struct live_look *look, const char *group,
     struct live_admin admin;
     enum hw_status status;
 
-    live_admin_begin(&admin, look->handle, &look->wait);
+    live_admin_begin(&admin, look->handle);
     rd_kafka_ListConsumerGroupOffsets(look->handle->rk, &request, 1, admin.options, admin.queue);
     status = live_admin_wait(&admin, "reading a group's offsets", look->error);
     if (status == HW_OK) {
@@ -304,18 +271,6 @@ static enum hw_status ask_committed(struct live_look *look, const char *group,
     live_admin_end(&admin);
     rd_kafka_ListConsumerGroupOffsets_destroy(request);
     return status;
-}
-
-/* The same partitions, whose ends are to be asked for. */
-static rd_kafka_topic_partition_list_t *ends_of(const rd_kafka_topic_partition_list_t *committed)
-{
-    rd_kafka_topic_partition_list_t *ends = rd_kafka_topic_partition_list_copy(committed);
-
-    for (int i = 0; i < ends->cnt; i++) {
-        ends->elems[i].offset = LIVE_ASK_END;
-        ends->elems[i].err = RD_KAFKA_RESP_ERR_NO_ERROR;
-    }
-    return ends;
 }
 
 static void add_lag(struct ext_rows *rows, const rd_kafka_topic_partition_t *end, int64_t committed)
@@ -360,46 +315,34 @@ static void add_committed(struct ext_rows *rows, const char *group,
 static enum hw_status look_at_group(struct live_look *look, const char *group)
 {
     rd_kafka_topic_partition_list_t *committed = NULL;
-    rd_kafka_topic_partition_list_t *high = NULL;
-    rd_kafka_topic_partition_list_t *lso = NULL;
+    struct live_offsets ends;
     enum hw_status status = ask_committed(look, group, &committed);
 
-    if (status == HW_OK) {
-        high = ends_of(committed);
-        status =
-            live_ask_offsets(look->handle, &look->wait, high, "asking for log ends", look->error);
+    if (status != HW_OK) {
+        return status;
     }
-    if (status == HW_OK) {
-        lso = ends_of(committed);
-        status = live_look_ask_lso(look, lso);
-    }
+    status = live_look_offsets(look, LIVE_HIGH_WATERMARK, committed, &ends);
     for (int i = 0; status == HW_OK && i < committed->cnt; i++) {
         if (ext_rows_wants(&look->rows, committed->elems[i].topic, committed->elems[i].partition,
                            -1)) {
-            add_committed(&look->rows, group, &committed->elems[i], &high->elems[i],
-                          &lso->elems[i]);
+            add_committed(&look->rows, group, &committed->elems[i],
+                          &ends.of[LIVE_HIGH_WATERMARK]->elems[i],
+                          &ends.of[LIVE_LAST_STABLE]->elems[i]);
         }
     }
-    if (committed != NULL) {
-        rd_kafka_topic_partition_list_destroy(committed);
-    }
-    if (high != NULL) {
-        rd_kafka_topic_partition_list_destroy(high);
-    }
-    if (lso != NULL) {
-        rd_kafka_topic_partition_list_destroy(lso);
-    }
+    rd_kafka_topic_partition_list_destroy(committed);
+    live_look_offsets_release(&ends);
     return status;
 }
 
 enum hw_status live_look_group_offsets(struct live_look *look)
 {
-    struct group_list list;
+    struct hw_name_list list = {.allocator = &ext_allocator};
     enum hw_status status = list_groups(look, &list);
 
     for (size_t i = 0; status == HW_OK && i < list.count; i++) {
-        status = look_at_group(look, list.ids[i]);
+        status = look_at_group(look, list.names[i]);
     }
-    group_list_release(&list);
+    hw_name_list_release(&list);
     return status;
 }

@@ -8,15 +8,12 @@
  *
  * CREATE and opening a database dial nobody; the first statement that reads or writes does.
  */
-#include "ext/live/vtab_live_topic.h"
+#include "ext/live/live_topic.h"
 
 #include "ext/ext_error.h"
-#include "ext/ext_memory.h"
 #include "ext/ext_value.h"
-#include "ext/live/live_bounds.h"
 #include "ext/live/live_newer.h"
-#include "ext/live/live_topic.h"
-#include "ext/live/live_write.h"
+#include "ext/live/live_scan.h"
 #include "ext/topics/topic_row.h"
 
 #include <string.h>
@@ -44,8 +41,6 @@ struct topic_cursor {
     sqlite3_vtab_cursor base; /* Must be first. */
     struct live_scan scan;
     struct record_scan plan;
-    bool has_other_rowids; /* The isolation is another one than the table's. */
-    struct hw_buffer headers;
 };
 
 /* ------------------------------------------------------------------------------- a table's life */
@@ -156,26 +151,11 @@ static int topic_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     return record_plan(info, &shape);
 }
 
-static int topic_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **opened)
-{
-    struct topic_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
-
-    (void)vtab;
-    if (cursor == NULL) {
-        return SQLITE_NOMEM;
-    }
-    *cursor = (struct topic_cursor){.has_other_rowids = false};
-    hw_buffer_init(&cursor->headers, &ext_allocator);
-    *opened = &cursor->base;
-    return SQLITE_OK;
-}
-
 static int topic_close(sqlite3_vtab_cursor *base)
 {
     struct topic_cursor *cursor = (struct topic_cursor *)base;
 
     live_scan_release(&cursor->scan);
-    hw_buffer_release(&cursor->headers);
     sqlite3_free(cursor);
     return SQLITE_OK;
 }
@@ -197,24 +177,11 @@ static int topic_eof(sqlite3_vtab_cursor *base)
     return ((struct topic_cursor *)base)->scan.message == NULL;
 }
 
-static struct ext_range topic_offsets(const void *context, int64_t partition)
-{
-    return record_scan_offsets(context, partition);
-}
-
 static enum hw_status topic_start(struct topic_cursor *cursor, struct live_topic *table,
                                   struct hw_error *error)
 {
     struct record_scan *plan = &cursor->plan;
-    struct live_scan_request request = {.topic = table->arguments.topic,
-                                        .is_descending = (plan->plan & PLAN_DESCENDING) != 0,
-                                        .partitions_descending =
-                                            (plan->plan & PLAN_PARTITIONS_DESCENDING) != 0,
-                                        .rows_wanted = plan->rows_wanted,
-                                        .timestamp = plan->timestamps.first,
-                                        .partitions = plan->partitions,
-                                        .offsets = topic_offsets,
-                                        .context = plan};
+    struct live_scan_request request = {.topic = table->arguments.topic, .plan = plan};
     struct live_cluster *cluster = NULL;
     enum hw_status status;
 
@@ -227,11 +194,8 @@ static enum hw_status topic_start(struct topic_cursor *cursor, struct live_topic
     if (status != HW_OK) {
         return status;
     }
-    if (!plan->has_isolation) {
-        plan->mode = default_mode(table, cluster);
-    }
-    cursor->has_other_rowids = plan->mode != default_mode(table, cluster);
-    request.mode = plan->mode;
+    plan->own_mode = default_mode(table, cluster);
+    plan->mode = plan->has_isolation ? plan->mode : plan->own_mode;
     request.own = table->vtab.live->last_cluster == cluster ? &table->vtab.live->last : NULL;
     return live_scan_start(&cursor->scan, cluster, &request, &table->partitions, error);
 }
@@ -262,7 +226,7 @@ static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
 
 /* -------------------------------------------------------------------------------------- columns */
 
-static enum hw_status gather_headers(struct topic_cursor *cursor, rd_kafka_headers_t *headers,
+static enum hw_status gather_headers(struct hw_buffer *bytes, rd_kafka_headers_t *headers,
                                      struct hw_record *record, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
@@ -270,13 +234,13 @@ static enum hw_status gather_headers(struct topic_cursor *cursor, rd_kafka_heade
     const void *value;
     size_t size;
 
-    cursor->headers.size = 0;
+    bytes->size = 0;
     for (size_t i = 0;
          status == HW_OK &&
          rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
          i++) {
         status =
-            hw_header_append(&cursor->headers,
+            hw_header_append(bytes,
                              &(struct hw_header){.name = (const uint8_t *)name,
                                                  .name_size = (int32_t)strlen(name),
                                                  .value = value,
@@ -284,19 +248,20 @@ static enum hw_status gather_headers(struct topic_cursor *cursor, rd_kafka_heade
                              error);
         record->header_count++;
     }
-    record->headers = cursor->headers.bytes;
-    record->headers_size = (int32_t)cursor->headers.size;
+    record->headers = bytes->bytes;
+    record->headers_size = (int32_t)bytes->size;
     return status;
 }
 
-static void result_headers(struct topic_cursor *cursor, sqlite3_context *context)
+static void result_headers(const struct topic_cursor *cursor, sqlite3_context *context)
 {
+    struct live_session *session = ((const struct ext_vtab *)cursor->base.pVtab)->live;
     rd_kafka_headers_t *headers = NULL;
     struct hw_record record = {.header_count = 0};
     struct hw_error error;
 
     if (rd_kafka_message_headers(cursor->scan.message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-        gather_headers(cursor, headers, &record, &error) != HW_OK) {
+        gather_headers(&session->headers, headers, &record, &error) != HW_OK) {
         ext_error_to_context(context, &error);
         return;
     }
@@ -360,7 +325,7 @@ static int topic_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
     const rd_kafka_message_t *message = cursor->scan.message;
 
     *rowid = record_rowid(message->partition, message->offset);
-    if (cursor->has_other_rowids) {
+    if (cursor->plan.mode != cursor->plan.own_mode) {
         *rowid = ~*rowid; /* Another row of the table. */
     }
     return SQLITE_OK;
@@ -372,7 +337,7 @@ static const struct ext_driver driver = {.methods = {.iVersion = 2,
                                                      .xBestIndex = topic_best_index,
                                                      .xDisconnect = topic_disconnect,
                                                      .xDestroy = topic_disconnect,
-                                                     .xOpen = topic_open,
+                                                     .xOpen = ext_vtab_open,
                                                      .xClose = topic_close,
                                                      .xFilter = topic_filter,
                                                      .xNext = topic_next,

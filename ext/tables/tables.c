@@ -2,12 +2,8 @@
 /* The list of tables: columns, help, code. */
 #include "ext/tables/tables.h"
 
-#include "ext/tables/vtab_table.h"
-
-#define BROKER_OF_COPY                                                                             \
-    {                                                                                              \
-        "broker", "INTEGER", "the broker that has this copy"                                       \
-    }
+#define COLUMNS_OF_COPY                                                                            \
+    EXT_COLUMNS_OF_PARTITION, EXT_COLUMN("broker", "INTEGER", "the broker that has this copy")
 
 static const struct ext_column brokers[] = {
     {"broker", "INTEGER", "the broker's id"},
@@ -27,8 +23,7 @@ static const struct ext_column topics[] = {
 };
 
 static const struct ext_column partitions[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"leader", "INTEGER", "the broker that leads it; NULL: none"},
     {"leader_epoch", "INTEGER", "a number that grows with each new leader"},
     {"partition_epoch", "INTEGER", "a number that grows with each change of this record"},
@@ -52,9 +47,7 @@ static const struct ext_column partitions[] = {
 };
 
 static const struct ext_column replicas[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
-    BROKER_OF_COPY,
+    COLUMNS_OF_COPY,
     {"role", "TEXT", "leader or follower, as the broker was told; offline where it does not run"},
     {"state", "TEXT",
      "Kafka's name of what the replica does: NewReplica, TruncatingLog, OnlineFetchingReplica, "
@@ -79,8 +72,7 @@ static const struct ext_column replicas[] = {
 static const struct ext_column acks[] = {
     {"id", "INTEGER", "the number of the request"},
     {"time_ms", "INTEGER", "when it was made, on the cluster's clock"},
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"base_offset", "INTEGER", "the offset of its first record; NULL: it was refused"},
     {"last_offset", "INTEGER", "the offset of its last record; NULL: it was refused"},
     {"leader_epoch", "INTEGER", "the epoch of the leader that took or refused it; NULL: no leader"},
@@ -91,8 +83,7 @@ static const struct ext_column acks[] = {
 };
 
 static const struct ext_column lost[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"offset", "INTEGER", "the offset that the record had"},
     {"leader_epoch", "INTEGER", "the leader epoch that the record had"},
     {"acks", "INTEGER", "what its producer asked for; NULL: not known any more"},
@@ -105,18 +96,14 @@ static const struct ext_column lost[] = {
 };
 
 static const struct ext_column epochs[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
-    BROKER_OF_COPY,
+    COLUMNS_OF_COPY,
     {"epoch", "INTEGER", "the leader epoch"},
     {"start_offset", "INTEGER", "its first offset in this log"},
     {"end_offset", "INTEGER", "the first offset behind it"},
 };
 
 static const struct ext_column segments[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
-    BROKER_OF_COPY,
+    COLUMNS_OF_COPY,
     {"base_offset", "INTEGER", "the offset that names it"},
     {"next_offset", "INTEGER", "the first offset behind it"},
     {"size_bytes", "INTEGER", "the size of its .log file"},
@@ -126,9 +113,7 @@ static const struct ext_column segments[] = {
 };
 
 static const struct ext_column producers[] = {
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
-    BROKER_OF_COPY,
+    COLUMNS_OF_COPY,
     {"producer_id", "INTEGER", "the producer"},
     {"producer_epoch", "INTEGER", "its epoch, as the last batch or marker here had it"},
     {"first_sequence", "INTEGER", "of the last batch; NULL: none is known in this epoch"},
@@ -217,8 +202,7 @@ static const struct ext_column requests[] = {
     {"id", "INTEGER", "the message's number; the partitions of one request have it in common"},
     {"kind", "TEXT",
      "fetch, epoch, list_offsets, produce, alter_partition, notice, heartbeat or registration"},
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"sender", "INTEGER", "the broker that sent it, or controller"},
     {"receiver", "INTEGER", "the broker that it is for, or controller"},
     {"state", "TEXT", "travelling, waiting, answered; held: by a link that is cut"},
@@ -259,8 +243,7 @@ static const struct ext_column snapshots[] = {
 static const struct ext_column recoveries[] = {
     {"time_ms", "INTEGER", "the cluster's clock when the log was opened"},
     {"broker", "INTEGER", "whose file it was"},
-    EXT_COLUMN_TOPIC,
-    EXT_COLUMN_PARTITION,
+    EXT_COLUMNS_OF_PARTITION,
     {"file", "TEXT", "its name in the partition's directory"},
     {"problem", "TEXT", "what was wrong with it"},
     {"action", "TEXT", "what was done"},

@@ -2,7 +2,6 @@
 /* Rows of hw_help. They come from the lists by which things are registered: whatever is registered
  * has its help. */
 #include "ext/functions/functions.h"
-#include "ext/modules.h"
 #include "ext/tables/tables.h"
 
 #include <stdio.h>

@@ -61,15 +61,15 @@ void fill_diagram(struct hw_cluster *cluster, struct ext_rows *rows)
 
 void fill_errors(struct hw_cluster *cluster, struct ext_rows *rows)
 {
-    enum hw_kafka_error error;
+    const struct hw_kafka_error_row *row;
 
     (void)cluster;
-    for (size_t i = 0; hw_kafka_error_at(i, &error); i++) {
-        if (error != HW_KAFKA_NONE) {
-            ext_rows_integer(rows, error);
-            ext_rows_text(rows, hw_kafka_error_name(error));
-            ext_rows_integer(rows, hw_kafka_error_is_retriable(error));
-            ext_rows_text(rows, hw_kafka_error_advice(error));
+    for (size_t i = 0; (row = hw_kafka_error_at(i)) != NULL; i++) {
+        if (row->error != HW_KAFKA_NONE) {
+            ext_rows_integer(rows, row->error);
+            ext_rows_text(rows, row->name);
+            ext_rows_integer(rows, row->is_retriable);
+            ext_rows_text(rows, row->advice);
         }
     }
 }

@@ -134,8 +134,7 @@ void fill_lost(struct hw_cluster *cluster, struct ext_rows *rows)
                 ext_rows_integer(rows, view.acks);
                 ext_rows_integer(rows, view.is_acknowledged);
             } else {
-                ext_rows_null(rows);
-                ext_rows_null(rows);
+                ext_rows_nulls(rows, 2);
             }
             ext_rows_integer(rows, view.lost_ms);
             ext_rows_text(rows, view.by_event);

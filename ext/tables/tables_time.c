@@ -78,8 +78,7 @@ void fill_loads(struct hw_cluster *cluster, struct ext_rows *rows)
             ext_rows_integer(rows, view.failed);
             ext_rows_integer(rows, view.under_way);
             if (view.acknowledged == 0) {
-                ext_rows_null(rows);
-                ext_rows_null(rows);
+                ext_rows_nulls(rows, 2);
             } else {
                 ext_rows_real(rows, view.mean_latency_ms);
                 ext_rows_real(rows, view.max_latency_ms);

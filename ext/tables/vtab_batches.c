@@ -7,7 +7,7 @@
  *
  * The columns are those of kafka_batches; here only the way to the files is another one.
  */
-#include "ext/tables/vtab_batches.h"
+#include "ext/tables/tables.h"
 
 #include "ext/ext_error.h"
 #include "ext/ext_hash.h"
@@ -39,9 +39,7 @@ struct batches_cursor {
     sqlite3_vtab_cursor base;    /* Must be first. */
     struct ext_cluster *cluster; /* NULL: no scan is running. */
     char *topic;
-    int64_t partition;
-    int64_t broker;
-    struct ext_range offsets; /* Base offsets that are wanted. */
+    struct record_scan plan; /* But for its topic. */
     struct hw_kafka_scan *scan;
     const struct hw_partition_row *row; /* NULL: at the end. */
 };
@@ -91,8 +89,8 @@ static enum hw_status step(struct batches_cursor *cursor, struct hw_error *error
     do {
         status = hw_kafka_scan_next(cursor->scan, &cursor->row, error);
     } while (status == HW_OK && cursor->row != NULL &&
-             (cursor->row->offset < cursor->offsets.first ||
-              cursor->row->offset > cursor->offsets.last));
+             (cursor->row->offset < cursor->plan.offsets.first ||
+              cursor->row->offset > cursor->plan.offsets.last));
     if (status != HW_OK) {
         cursor->row = NULL;
     }
@@ -117,13 +115,12 @@ static enum hw_status start(struct batches_cursor *cursor, const struct record_s
     if (cursor->topic == NULL) {
         return hw_error_no_memory(error, vtab_batches_schema.name);
     }
-    cursor->partition = scan->partitions.first;
-    cursor->broker = scan->replicas.first;
-    cursor->offsets = scan->offsets;
+    cursor->plan = *scan;
     ext_cluster_retain(cluster);
     cursor->cluster = cluster;
-    status = hw_cluster_scan_batches(ext_cluster_lock(cluster), cursor->topic, cursor->partition,
-                                     cursor->broker, &range, &cursor->scan, error);
+    status =
+        hw_cluster_scan_batches(ext_cluster_lock(cluster), cursor->topic, scan->partitions.first,
+                                scan->replicas.first, &range, &cursor->scan, error);
     if (status == HW_OK) {
         status = step(cursor, error);
     }
@@ -176,14 +173,14 @@ static int batches_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
         sqlite3_result_text(context, cursor->topic, -1, SQLITE_TRANSIENT);
         break;
     case PARTITION:
-        sqlite3_result_int64(context, cursor->partition);
+        sqlite3_result_int64(context, cursor->plan.partitions.first);
         break;
     case BROKER:
-        sqlite3_result_int64(context, cursor->broker);
+        sqlite3_result_int64(context, cursor->plan.replicas.first);
         break;
     case BYTES:
         (void)ext_cluster_lock(cursor->cluster);
-        kafka_batch_bytes(cursor->scan, context);
+        kafka_batch_bytes(cursor->row, context);
         ext_cluster_unlock(cursor->cluster);
         break;
     default:
@@ -202,19 +199,12 @@ static int batches_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
     return SQLITE_OK;
 }
 
-static const struct ext_driver batches_driver = {.methods = {.iVersion = 0,
-                                                             .xConnect = ext_vtab_connect,
-                                                             .xBestIndex = batches_best_index,
-                                                             .xDisconnect = ext_vtab_disconnect,
-                                                             .xOpen = ext_vtab_open,
-                                                             .xClose = batches_close,
-                                                             .xFilter = batches_filter,
-                                                             .xNext = batches_next,
-                                                             .xEof = batches_eof,
-                                                             .xColumn = batches_column,
-                                                             .xRowid = batches_rowid},
-                                                 .table_size = sizeof(struct ext_vtab),
-                                                 .cursor_size = sizeof(struct batches_cursor)};
+static const struct ext_driver batches_driver = {
+    .methods = {EXT_VTAB_METHODS, .xBestIndex = batches_best_index, .xClose = batches_close,
+                .xFilter = batches_filter, .xNext = batches_next, .xEof = batches_eof,
+                .xColumn = batches_column, .xRowid = batches_rowid},
+    .table_size = sizeof(struct ext_vtab),
+    .cursor_size = sizeof(struct batches_cursor)};
 
 const struct ext_schema vtab_batches_schema = {
     .name = "hw_batches",

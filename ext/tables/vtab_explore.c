@@ -8,14 +8,14 @@
  * The exploration runs when the scan begins. Of a new cluster, it holds the connection's cluster only
  * while its settings are copied; one in memory, which is explored itself, is this connection's alone.
  */
-#include "ext/tables/vtab_explore.h"
+#include "ext/tables/tables.h"
 
 #include "ext/ext_error.h"
 #include "ext/ext_hash.h"
+#include "ext/ext_json.h"
 #include "ext/ext_probe.h"
 #include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
-#include "ext/tables/explore_options.h"
 
 #include <string.h>
 
@@ -30,15 +30,281 @@ static const struct ext_column columns[] = {
     {"of_options", "TEXT HIDDEN", "the argument: bounds, as a JSON object"},
 };
 
-enum { COLUMN_STEP, COLUMN_CALL, COLUMN_RESULT, COLUMN_BROKEN, COLUMN_OPTIONS };
+enum { COLUMN_OPTIONS = 4, COLUMN_COUNT };
 
-struct explore_cursor {
-    sqlite3_vtab_cursor base; /* Must be first. */
-    struct hw_exploration exploration;
-    size_t at;
-    size_t end; /* Rows; 0: no exploration was made. */
-    sqlite3_value *options;
+/* ------------------------------------------------------------------------------------- options */
+
+enum { EXPLORE_CONFIGS_MAX = 16, EXPLORE_CONFIG_SIZE = 100 };
+
+struct explore_options {
+    struct hw_explore_options options;
+    struct hw_explore_config configs[EXPLORE_CONFIGS_MAX];
+    char texts[EXPLORE_CONFIGS_MAX][2][EXPLORE_CONFIG_SIZE];
+    char topic[HW_TOPIC_NAME_MAX + 1]; /* Empty: not given. */
+    int64_t new_brokers;
+    int64_t seed;
+    bool has_seed;
+    bool is_of_search; /* An option was given that says nothing to a walk. */
+    sqlite3 *db;
 };
+
+/* A whole number in [least, most]. */
+static enum hw_status options_number(const struct ext_json_member *member, int64_t least,
+                                     int64_t most, int64_t *number, struct hw_error *error)
+{
+    if (ext_json_integer(member, number) && *number >= least && *number <= most) {
+        return HW_OK;
+    }
+    return ext_error_invalid(error, "hw_explore(): %s must be a whole number, %lld to %lld",
+                             member->name, (long long)least, (long long)most);
+}
+
+static enum hw_status visit_action(void *context, const struct ext_json_member *member,
+                                   struct hw_error *error)
+{
+    struct explore_options *read = context;
+    struct hw_buffer names;
+    enum hw_status status = HW_OK;
+
+    for (int i = 0; member->json != NULL && i < HW_EXPLORE_ACTIONS; i++) {
+        if (strcmp(member->json, hw_explore_action_name((enum hw_explore_action_kind)i)) == 0) {
+            read->options.actions |= 1U << i;
+            return HW_OK;
+        }
+    }
+    hw_buffer_init(&names, &ext_allocator);
+    for (int i = 0; i < HW_EXPLORE_ACTIONS && status == HW_OK; i++) {
+        status = hw_buffer_append_format(&names, error, "%s%s", i == 0 ? "" : ", ",
+                                         hw_explore_action_name((enum hw_explore_action_kind)i));
+    }
+    status = status == HW_OK
+                 ? ext_error_invalid(error, "hw_explore(): no action named %.40s; there are %.*s",
+                                     member->json == NULL ? "null" : member->json, (int)names.size,
+                                     (const char *)names.bytes)
+                 : status;
+    hw_buffer_release(&names);
+    return status;
+}
+
+static enum hw_status visit_promise(void *context, const struct ext_json_member *member,
+                                    struct hw_error *error)
+{
+    struct explore_options *read = context;
+    uint32_t promise;
+
+    if (member->json == NULL || !hw_promises_parse(member->json, &promise) || promise == 0) {
+        return ext_error_invalid(error,
+                                 "hw_explore(): no promise named %.40s; hw_help lists them (kind "
+                                 "promise)",
+                                 member->json == NULL ? "null" : member->json);
+    }
+    read->options.promises |= promise;
+    return HW_OK;
+}
+
+static enum hw_status visit_config(void *context, const struct ext_json_member *member,
+                                   struct hw_error *error)
+{
+    struct explore_options *read = context;
+    size_t place = read->options.config_count;
+    const char *value = member->json == NULL ? "" : member->json;
+
+    if (place == EXPLORE_CONFIGS_MAX || strlen(member->name) >= EXPLORE_CONFIG_SIZE ||
+        strlen(value) >= EXPLORE_CONFIG_SIZE) {
+        return ext_error_invalid(error, "hw_explore(): configs has at most %d settings of %d bytes",
+                                 (int)EXPLORE_CONFIGS_MAX, (int)EXPLORE_CONFIG_SIZE - 1);
+    }
+    memcpy(read->texts[place][0], member->name, strlen(member->name) + 1);
+    memcpy(read->texts[place][1], value, strlen(value) + 1);
+    read->configs[place] =
+        (struct hw_explore_config){.name = read->texts[place][0], .value = read->texts[place][1]};
+    read->options.configs = read->configs;
+    read->options.config_count++;
+    return HW_OK;
+}
+
+/* Names, which the visitor notes as bits: none would be all. */
+static enum hw_status options_list(struct explore_options *read, uint32_t *bits,
+                                   const struct ext_json_member *member, ext_json_visit *visit,
+                                   struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    *bits = 0;
+    if (strcmp(member->type, "array") == 0) {
+        status = ext_json_walk_elements(read->db, member, visit, read, error);
+    }
+    return status == HW_OK && *bits == 0
+               ? ext_error_invalid(error, "hw_explore(): %s must be a list of names, one or more",
+                                   member->name)
+               : status;
+}
+
+static enum hw_status options_word(struct explore_options *read,
+                                   const struct ext_json_member *member, struct hw_error *error)
+{
+    struct hw_explore_options *options = &read->options;
+    const char *text = member->json == NULL ? "" : member->json;
+
+    if (strcmp(member->name, "acks") == 0) {
+        options->acks = strcmp(text, "1") == 0 ? 1 : HW_ACKS_ALL;
+        return options->acks == 1 || strcmp(text, "all") == 0
+                   ? HW_OK
+                   : ext_error_invalid(error, "hw_explore(): acks must be \"all\" or 1");
+    }
+    if (strcmp(member->name, "mode") == 0) {
+        options->is_walk = strcmp(text, "walk") == 0;
+        return options->is_walk || strcmp(text, "search") == 0
+                   ? HW_OK
+                   : ext_error_invalid(error, "hw_explore(): mode must be \"search\" or \"walk\"");
+    }
+    if (strcmp(member->name, "elections") == 0) {
+        options->elections_apart = strcmp(text, "apart") == 0;
+        return options->elections_apart
+                   ? HW_OK
+                   : ext_error_invalid(
+                         error, "hw_explore(): elections must be a whole number, or \"apart\"");
+    }
+    if (strcmp(member->name, "topic") == 0) {
+        if (strcmp(member->type, "text") != 0 || text[0] == '\0' ||
+            strlen(text) > HW_TOPIC_NAME_MAX) {
+            return ext_error_invalid(error, "hw_explore(): topic must be a topic's name");
+        }
+        memcpy(read->topic, text, strlen(text) + 1);
+        return HW_OK;
+    }
+    return ext_error_invalid(
+        error,
+        "hw_explore(): no option named %.40s; there are new, configs, topic, partition, "
+        "actions, acks, promises, records, epochs, crashes, lossy_crashes, "
+        "fences, elections, shrinks, cuts, drops, checkpoints, ticks, transactions, "
+        "duplicates, producer_fences, depth, states, "
+        "seconds, memory, symmetry, skips, messages, verify, mode, seed",
+        member->name);
+}
+
+/* Options that are a number or a flag. */
+static enum hw_status options_simple(struct explore_options *read,
+                                     const struct ext_json_member *member, bool *is_known,
+                                     struct hw_error *error)
+{
+    struct hw_explore_options *options = &read->options;
+    bool unused;
+    const struct {
+        const char *name;
+        int64_t *number; /* NULL: a flag. */
+        int64_t least;
+        int64_t most;
+        bool *flag;
+        bool *is_given; /* Noted there. */
+    } simple[] = {
+        {"depth", &options->depth, 1, 1000, NULL, &unused},
+        {"states", &options->states, 1, 4000000000, NULL, &unused},
+        {"seconds", &options->seconds, 1, 1000000, NULL, &unused},
+        {"memory", &options->memory_bytes, 1 << 20, (int64_t)1 << 40, NULL, &read->is_of_search},
+        {"partition", &options->partition, 0, INT32_MAX, NULL, &unused},
+        {"new", &read->new_brokers, 1, 8, NULL, &unused},
+        {"seed", &read->seed, INT64_MIN, INT64_MAX, NULL, &read->has_seed},
+        {"symmetry", NULL, 0, 0, &options->symmetry, &read->is_of_search},
+        {"skips", NULL, 0, 0, &options->skips, &unused},
+        {"messages", NULL, 0, 0, &options->messages, &unused},
+        {"verify", NULL, 0, 0, &options->verifies, &read->is_of_search}};
+
+    *is_known = true;
+    for (size_t i = 0; i < sizeof simple / sizeof simple[0]; i++) {
+        if (strcmp(member->name, simple[i].name) == 0) {
+            *simple[i].is_given = true;
+            if (simple[i].number != NULL) {
+                return options_number(member, simple[i].least, simple[i].most, simple[i].number,
+                                      error);
+            }
+            return ext_json_boolean(member, simple[i].flag)
+                       ? HW_OK
+                       : ext_error_invalid(error, "hw_explore(): %s must be true or false",
+                                           member->name);
+        }
+    }
+    for (int i = 0; i < HW_EXPLORE_BUDGETS; i++) {
+        if (strcmp(member->name, hw_explore_budget_name((enum hw_explore_budget)i)) == 0 &&
+            strcmp(member->type, "text") != 0) {
+            return options_number(member, 0, 200, &options->budgets[i], error);
+        }
+    }
+    *is_known = false;
+    return HW_OK;
+}
+
+static enum hw_status visit_option(void *context, const struct ext_json_member *member,
+                                   struct hw_error *error)
+{
+    struct explore_options *read = context;
+    bool is_known;
+    enum hw_status status = options_simple(read, member, &is_known, error);
+
+    if (status != HW_OK || is_known) {
+        return status;
+    }
+    if (strcmp(member->name, "actions") == 0) {
+        return options_list(read, &read->options.actions, member, visit_action, error);
+    }
+    if (strcmp(member->name, "configs") == 0) {
+        return strcmp(member->type, "object") == 0
+                   ? ext_json_walk_elements(read->db, member, visit_config, read, error)
+                   : ext_error_invalid(error, "hw_explore(): configs must be an object, "
+                                              "{\"min.insync.replicas\":2}");
+    }
+    if (strcmp(member->name, "promises") == 0) {
+        return options_list(read, &read->options.promises, member, visit_promise, error);
+    }
+    return options_word(read, member, error);
+}
+
+/* What goes together, once all is known. */
+static enum hw_status options_check(const struct explore_options *read, struct hw_error *error)
+{
+    const struct hw_explore_options *options = &read->options;
+
+    if (options->new_brokers > 0 && (read->topic[0] != '\0' || options->partition >= 0)) {
+        return ext_error_invalid(error, "hw_explore(): topic and partition are of this cluster: a "
+                                        "new one has the topic t, with one partition");
+    }
+    if (options->new_brokers == 0 && options->config_count > 0) {
+        return ext_error_invalid(error,
+                                 "hw_explore(): configs are those of a new cluster: this one "
+                                 "has its own, which configure() sets");
+    }
+    if (options->is_walk ? read->is_of_search : read->has_seed) {
+        return ext_error_invalid(error, options->is_walk
+                                            ? "hw_explore(): a walk keeps no states: leave out "
+                                              "symmetry, memory and verify"
+                                            : "hw_explore(): seed goes with \"mode\":\"walk\"");
+    }
+    return HW_OK;
+}
+
+/* Read the options, which point into *read; NULL gives the usual ones. Errors: HW_REFUSED with
+ * INVALID_REQUEST, which says what there is; HW_NO_MEMORY. */
+static enum hw_status explore_options_read(struct explore_options *read, sqlite3 *db,
+                                           sqlite3_value *options, struct hw_error *error)
+{
+    enum hw_status status = HW_OK;
+
+    *read = (struct explore_options){.options = hw_explore_options_usual(), .db = db};
+    read->options.partition = -1;
+    if (options != NULL && sqlite3_value_type(options) != SQLITE_NULL) {
+        status = ext_json_walk(db, options, "options", visit_option, read, error);
+    }
+    read->options.new_brokers = (int32_t)read->new_brokers;
+    read->options.seed = read->has_seed ? (uint64_t)read->seed : read->options.seed;
+    if (status == HW_OK) {
+        status = options_check(read, error);
+    }
+    read->options.topic = read->topic[0] == '\0' ? NULL : read->topic;
+    read->options.partition = read->options.partition < 0 ? 0 : read->options.partition;
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------ the table */
 
 /* What of_options is compared with otherwise is no argument: the usual exploration would run, for an
  * hour, and of_options be NULL. */
@@ -74,24 +340,6 @@ static int explore_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     (void)ext_error_invalid(&error, "hw_explore(): of_options is the argument: give it in the "
                                     "parentheses, or by =");
     return ext_error_to_vtab(vtab, &error);
-}
-
-static void explore_reset(struct explore_cursor *cursor)
-{
-    if (cursor->end > 0) {
-        hw_exploration_release(&cursor->exploration);
-    }
-    sqlite3_value_free(cursor->options);
-    cursor->options = NULL;
-    cursor->at = 0;
-    cursor->end = 0;
-}
-
-static int explore_close(sqlite3_vtab_cursor *base)
-{
-    explore_reset((struct explore_cursor *)base);
-    sqlite3_free(base);
-    return SQLITE_OK;
 }
 
 static const char *const explore_verdicts[] = {[HW_EXPLORE_EXHAUSTED] = "exhausted",
@@ -143,12 +391,34 @@ static enum hw_status explore_note(struct hw_cluster *cluster,
     return status;
 }
 
-static enum hw_status explore_run(struct explore_cursor *cursor, const char *text,
+static void explore_add_rows(struct ext_rows *rows, const struct hw_exploration *exploration,
+                             const char *options)
+{
+    bool is_stopped = exploration->verdict == HW_EXPLORE_STOPPED;
+
+    for (size_t i = 0; i < exploration->count; i++) {
+        ext_rows_integer(rows, i < exploration->setup ? 0 : (int64_t)(i - exploration->setup + 1));
+        ext_rows_text(rows, exploration->calls[i]);
+        ext_rows_nulls(rows, 2);
+        ext_rows_text(rows, options);
+    }
+    ext_rows_nulls(rows, 2);
+    ext_rows_append(rows, "%s%s%s", explore_verdicts[exploration->verdict], is_stopped ? ": " : "",
+                    is_stopped ? exploration->stopped_by : "");
+    ext_rows_json(rows);
+    ext_rows_text(rows, exploration->verdict == HW_EXPLORE_VIOLATED
+                            ? hw_promise_name(exploration->broken)
+                            : NULL);
+    ext_rows_text(rows, options);
+}
+
+static enum hw_status explore_run(struct ext_rows_cursor *cursor, const char *text,
                                   const struct explore_options *options, struct hw_error *error)
 {
     struct ext_session *session = ((const struct ext_vtab *)cursor->base.pVtab)->session;
     struct ext_probe probe = {.db = session->db};
     struct ext_cluster *entry = NULL;
+    struct hw_exploration exploration;
     struct hw_cluster *cluster;
     bool is_here = options->options.new_brokers == 0;
     enum hw_status status = HW_OK;
@@ -166,13 +436,13 @@ static enum hw_status explore_run(struct explore_cursor *cursor, const char *tex
     cluster = ext_cluster_lock(entry);
     hw_cluster_set_interrupt(
         cluster, &(struct hw_interrupt){.is_asked = ext_probe_is_interrupted, .context = &probe});
-    status = hw_explore_begin(cluster, &options->options, &cursor->exploration, error);
+    status = hw_explore_begin(cluster, &options->options, &exploration, error);
     if (!is_here) {
         hw_cluster_set_interrupt(cluster, NULL);
         ext_cluster_unlock(entry);
     }
     if (status == HW_OK) {
-        status = hw_explore_run(&cursor->exploration, error);
+        status = hw_explore_run(&exploration, error);
     }
     if (is_here) {
         hw_cluster_set_interrupt(cluster, NULL);
@@ -180,133 +450,56 @@ static enum hw_status explore_run(struct explore_cursor *cursor, const char *tex
         (void)ext_cluster_lock(entry);
     }
     if (status == HW_OK) {
-        cursor->end = cursor->exploration.count + 1;
-        status = explore_note(cluster, &cursor->exploration, text, error);
+        status = explore_note(cluster, &exploration, text, error);
+        explore_add_rows(&cursor->rows, &exploration, text);
+        hw_exploration_release(&exploration);
     }
     ext_cluster_unlock(entry);
     ext_probe_release(&probe);
+    if (status == HW_OK && cursor->rows.status != HW_OK) {
+        *error = cursor->rows.error;
+        status = cursor->rows.status;
+    }
     return status;
 }
 
 static int explore_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
                           sqlite3_value **argv)
 {
-    struct explore_cursor *cursor = (struct explore_cursor *)base;
+    struct ext_rows_cursor *cursor = (struct ext_rows_cursor *)base;
+    sqlite3_value *argument = plan == 0 ? NULL : argv[0];
     struct explore_options options;
     struct hw_error error;
     enum hw_status status;
 
     (void)text, (void)argc;
-    explore_reset(cursor);
+    ext_rows_cursor_begin(cursor, COLUMN_COUNT, NULL);
     status = explore_options_read(&options, ((const struct ext_vtab *)base->pVtab)->session->db,
-                                  plan == 0 ? NULL : argv[0], &error);
-    if (status == HW_OK && plan != 0) {
-        cursor->options = sqlite3_value_dup(argv[0]);
-        status = cursor->options == NULL ? hw_error_no_memory(&error, "hw_explore()") : HW_OK;
-    }
+                                  argument, &error);
     if (status == HW_OK) {
-        status = explore_run(
-            cursor,
-            cursor->options == NULL ? NULL : (const char *)sqlite3_value_text(cursor->options),
-            &options, &error);
+        status = explore_run(cursor,
+                             argument == NULL ? NULL : (const char *)sqlite3_value_text(argument),
+                             &options, &error);
     }
     return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(base->pVtab, &error);
 }
 
-static int explore_next(sqlite3_vtab_cursor *base)
-{
-    ((struct explore_cursor *)base)->at++;
-    return SQLITE_OK;
-}
-
-static int explore_eof(sqlite3_vtab_cursor *base)
-{
-    const struct explore_cursor *cursor = (const struct explore_cursor *)base;
-
-    return cursor->at >= cursor->end;
-}
-
-static void explore_result(const struct hw_exploration *exploration, sqlite3_context *context)
-{
-    char *stopped;
-
-    if (exploration->verdict != HW_EXPLORE_STOPPED) {
-        sqlite3_result_text(context,
-                            exploration->verdict == HW_EXPLORE_VIOLATED ? "violated" : "exhausted",
-                            -1, SQLITE_STATIC);
-        return;
-    }
-    stopped = sqlite3_mprintf("stopped: %s", exploration->stopped_by);
-    if (stopped == NULL) {
-        sqlite3_result_error_nomem(context);
-    } else {
-        sqlite3_result_text(context, stopped, -1, sqlite3_free);
-    }
-}
-
-static int explore_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
-{
-    const struct explore_cursor *cursor = (const struct explore_cursor *)base;
-    const struct hw_exploration *exploration = &cursor->exploration;
-    bool is_last = cursor->at + 1 == cursor->end;
-
-    switch (column) {
-    case COLUMN_STEP:
-        if (!is_last) {
-            sqlite3_result_int64(context,
-                                 cursor->at < exploration->setup
-                                     ? 0
-                                     : (sqlite3_int64)(cursor->at - exploration->setup + 1));
-        }
-        break;
-    case COLUMN_CALL:
-        if (!is_last) {
-            sqlite3_result_text(context, exploration->calls[cursor->at], -1, SQLITE_TRANSIENT);
-        }
-        break;
-    case COLUMN_RESULT:
-        if (is_last) {
-            explore_result(exploration, context);
-        }
-        break;
-    case COLUMN_BROKEN:
-        if (is_last && exploration->verdict == HW_EXPLORE_VIOLATED) {
-            sqlite3_result_text(context, hw_promise_name(exploration->broken), -1, SQLITE_STATIC);
-        }
-        break;
-    default:
-        if (cursor->options != NULL) {
-            sqlite3_result_value(context, cursor->options);
-        }
-        break;
-    }
-    return SQLITE_OK;
-}
-
+/* By the place: the calls that make the beginning may be equal. */
 static int explore_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 {
-    const struct explore_cursor *cursor = (const struct explore_cursor *)base;
-    const char *options = (const char *)sqlite3_value_text(cursor->options);
-    uint64_t hash = options == NULL ? 0 : ext_hash_text(0, options, strlen(options));
+    const struct ext_rows_cursor *cursor = (const struct ext_rows_cursor *)base;
 
-    *rowid = (sqlite3_int64)ext_hash(hash, cursor->at);
+    *rowid = (sqlite3_int64)ext_hash(
+        ext_rows_hash(&cursor->rows, cursor->at, 0, 1 << COLUMN_OPTIONS), cursor->at);
     return SQLITE_OK;
 }
 
-static const struct ext_driver explore_driver = {.methods = {.iVersion = 0,
-                                                             .xConnect = ext_vtab_connect,
-                                                             .xBestIndex = explore_best_index,
-                                                             .xDisconnect = ext_vtab_disconnect,
-                                                             .xOpen = ext_vtab_open,
-                                                             .xClose = explore_close,
-                                                             .xFilter = explore_filter,
-                                                             .xNext = explore_next,
-                                                             .xEof = explore_eof,
-                                                             .xColumn = explore_column,
-                                                             .xRowid = explore_rowid},
-                                                 .table_size = sizeof(struct ext_vtab),
-                                                 .cursor_size = sizeof(struct explore_cursor),
-                                                 .is_directonly = true};
+static const struct ext_driver explore_driver = {
+    .methods = {EXT_VTAB_ROWS_METHODS, .xBestIndex = explore_best_index, .xFilter = explore_filter,
+                .xRowid = explore_rowid},
+    .table_size = sizeof(struct ext_vtab),
+    .cursor_size = sizeof(struct ext_rows_cursor),
+    .is_directonly = true};
 
 const struct ext_schema vtab_explore_schema = {
     .name = "hw_explore",

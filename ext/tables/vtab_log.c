@@ -6,7 +6,7 @@
  *     SELECT "offset", value, visibility FROM hw_log('orders', 0, 2);
  *     SELECT r.broker, l.value FROM hw_replicas r, hw_log(r.topic, r."partition", r.broker) l;
  */
-#include "ext/tables/vtab_log.h"
+#include "ext/tables/tables.h"
 
 #include "ext/ext_error.h"
 #include "ext/ext_value.h"
@@ -42,17 +42,6 @@ enum log_column {
 
 static const enum record_term terms[] = {[LOG_PARTITION] = TERM_PARTITION,
                                          [LOG_OFFSET] = TERM_OFFSET,
-                                         [LOG_LEADER_EPOCH] = TERM_NONE,
-                                         [LOG_TIMESTAMP] = TERM_NONE,
-                                         [LOG_KEY] = TERM_NONE,
-                                         [LOG_VALUE] = TERM_NONE,
-                                         [LOG_HEADERS] = TERM_NONE,
-                                         [LOG_VISIBILITY] = TERM_NONE,
-                                         [LOG_CONTROL] = TERM_NONE,
-                                         [LOG_PRODUCER_ID] = TERM_NONE,
-                                         [LOG_PRODUCER_EPOCH] = TERM_NONE,
-                                         [LOG_SEQUENCE] = TERM_NONE,
-                                         [LOG_BATCH_BASE_OFFSET] = TERM_NONE,
                                          [LOG_OF_TOPIC] = TERM_TOPIC,
                                          [LOG_OF_PARTITION] = TERM_PARTITION,
                                          [LOG_OF_BROKER] = TERM_REPLICA};

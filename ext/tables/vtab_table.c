@@ -3,11 +3,12 @@
  * The driver of the read-only tables. All rows are made when a scan starts, under the cluster's
  * mutex; after that the scan needs the cluster no more.
  */
-#include "ext/tables/vtab_table.h"
+#include "ext/tables/tables.h"
 
 #include "ext/ext_error.h"
+#include "ext/ext_session.h"
 #include "ext/ext_value.h"
-#include "ext/tables/tables.h"
+#include "ext/ext_vtab.h"
 
 #include <string.h>
 
@@ -120,16 +121,8 @@ static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
     return SQLITE_OK;
 }
 
-const struct ext_driver vtab_table_driver = {.methods = {.iVersion = 0,
-                                                         .xConnect = ext_vtab_connect,
-                                                         .xBestIndex = table_best_index,
-                                                         .xDisconnect = ext_vtab_disconnect,
-                                                         .xOpen = ext_vtab_open,
-                                                         .xClose = ext_rows_cursor_close,
-                                                         .xFilter = table_filter,
-                                                         .xNext = ext_rows_cursor_next,
-                                                         .xEof = ext_rows_cursor_eof,
-                                                         .xColumn = ext_rows_cursor_column,
-                                                         .xRowid = table_rowid},
-                                             .table_size = sizeof(struct ext_vtab),
-                                             .cursor_size = sizeof(struct ext_rows_cursor)};
+const struct ext_driver vtab_table_driver = {
+    .methods = {EXT_VTAB_ROWS_METHODS, .xBestIndex = table_best_index, .xFilter = table_filter,
+                .xRowid = table_rowid},
+    .table_size = sizeof(struct ext_vtab),
+    .cursor_size = sizeof(struct ext_rows_cursor)};

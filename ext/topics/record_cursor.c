@@ -262,15 +262,6 @@ static enum hw_status step_buffered(struct record_cursor *cursor, bool *stepped,
     return status;
 }
 
-/* The same with a look at the cluster. */
-static enum hw_status step_locked(struct record_cursor *cursor, struct hw_error *error)
-{
-    enum hw_status status = step(cursor, ext_cluster_lock(cursor->cluster), error);
-
-    ext_cluster_unlock(cursor->cluster);
-    return status;
-}
-
 /* Step to the next row of a reader, or to the end. */
 static int step_reader(struct record_cursor *cursor)
 {
@@ -282,7 +273,8 @@ static int step_reader(struct record_cursor *cursor)
         status = step_buffered(cursor, &stepped, &error);
     }
     if (status == HW_OK && !stepped) {
-        status = step_locked(cursor, &error);
+        status = step(cursor, ext_cluster_lock(cursor->cluster), &error);
+        ext_cluster_unlock(cursor->cluster);
     }
     if (status != HW_OK) {
         cursor->is_at_end = true;

@@ -5,7 +5,6 @@
 #include "ext/ext_error.h"
 #include "ext/ext_hash.h"
 #include "ext/ext_value.h"
-#include "ext/plan_comparison.h"
 
 #include <sqlite3ext.h>
 #include <string.h>
@@ -39,10 +38,8 @@ struct planner {
     uint64_t arguments;     /* Bits of the columns for which there is a "=", usable or not. */
     uint64_t chosen;        /* Those of them that are in the plan. */
     bool has_argument_list; /* An argument is given as a list, with IN. */
-    bool has_partition_equality;
-    bool has_offset_equality;
-    bool has_rowid_equality;
-    double rows; /* Estimate. */
+    unsigned equalities;    /* Bits of the terms for which a "=" is in the plan. */
+    double rows;            /* Estimate. */
 };
 
 static void use_argument(struct planner *planner, int index, enum record_term term,
@@ -60,7 +57,7 @@ static void use_argument(struct planner *planner, int index, enum record_term te
  * NULL; arguments may be. */
 static const char *comparison_text(int op, bool is_argument)
 {
-    const char *text = plan_comparison_text(op);
+    const char *text = ext_comparison_text(op);
 
     if (text != NULL) {
         return text;
@@ -68,11 +65,9 @@ static const char *comparison_text(int op, bool is_argument)
     return op == SQLITE_INDEX_CONSTRAINT_IS && !is_argument ? "=" : NULL;
 }
 
-static void note_equality(struct planner *planner, enum record_term term)
+static bool has_equality(const struct planner *planner, enum record_term term)
 {
-    planner->has_partition_equality |= term == TERM_PARTITION;
-    planner->has_offset_equality |= term == TERM_OFFSET;
-    planner->has_rowid_equality |= term == TERM_ROWID;
+    return (planner->equalities >> term & 1) != 0;
 }
 
 static bool is_argument_column(const struct planner *planner, int column)
@@ -157,9 +152,7 @@ static int plan_constraint(struct planner *planner, int index)
         return SQLITE_OK;
     }
     use_argument(planner, index, term, comparison, true);
-    if (is_equality) {
-        note_equality(planner, term);
-    }
+    planner->equalities |= is_equality ? 1U << term : 0;
     /* An argument chooses what is scanned, so its "=" counts once. With the terms of an OR SQLite
      * also shows those beside it, and would find the scans that an OR makes cheaper than one. */
     if (!is_argument || (planner->chosen >> constraint->iColumn & 1) == 0) {
@@ -173,7 +166,7 @@ static int plan_constraint(struct planner *planner, int index)
  * by partition and offset, so what is ordered by after both does not matter. */
 static bool plan_order(const struct planner *planner, int *plan)
 {
-    bool partition_done = planner->has_partition_equality || planner->shape->is_always_one;
+    bool partition_done = has_equality(planner, TERM_PARTITION) || planner->shape->is_always_one;
     bool relies_on_one = false;
 
     if (!partition_done && planner->shape->has_one_partition) {
@@ -248,16 +241,16 @@ static bool lacks_argument(const struct planner *planner)
 static void plan_cost(struct planner *planner)
 {
     sqlite3_index_info *info = planner->info;
-    bool one = planner->has_partition_equality || planner->shape->is_always_one;
+    bool one = has_equality(planner, TERM_PARTITION) || planner->shape->is_always_one;
 
-    if (!one && planner->has_offset_equality && planner->shape->has_one_partition) {
+    if (!one && has_equality(planner, TERM_OFFSET) && planner->shape->has_one_partition) {
         one = true;
         info->idxNum |= PLAN_ONE_PARTITION;
     }
-    if (planner->has_rowid_equality || (one && planner->has_offset_equality)) {
+    if (has_equality(planner, TERM_ROWID) || (one && has_equality(planner, TERM_OFFSET))) {
         info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
         planner->rows = 1;
-    } else if (planner->has_offset_equality) {
+    } else if (has_equality(planner, TERM_OFFSET)) {
         planner->rows = 10;
     }
     if (planner->rows < 1) {
@@ -338,24 +331,36 @@ static void read_word(const char **text, enum record_term *term, int *comparison
             break;
         }
     }
-    *comparison = plan_read_comparison(text);
+    *comparison = ext_comparison_read(text);
     while (**text == '?' || **text == ' ') {
         ++*text;
     }
 }
 
+/* An argument that is compared with text: *text is NULL where it is equal to none, and the scan is
+ * empty. */
+static enum hw_status read_text(struct record_scan *scan, sqlite3_value *value, const char *what,
+                                const char **text, struct hw_error *error)
+{
+    int type = sqlite3_value_type(value);
+
+    *text = (const char *)sqlite3_value_text(value);
+    if (type == SQLITE_NULL || type == SQLITE_BLOB) {
+        scan->is_empty = true;
+        *text = NULL;
+        return HW_OK;
+    }
+    return *text == NULL ? hw_error_no_memory(error, what) : HW_OK;
+}
+
 static enum hw_status read_topic(struct record_scan *scan, sqlite3_value *value,
                                  struct hw_error *error)
 {
-    int type = sqlite3_value_type(value);
-    const char *topic = (const char *)sqlite3_value_text(value);
+    const char *topic;
+    enum hw_status status = read_text(scan, value, "a topic's name", &topic, error);
 
-    if (type == SQLITE_NULL || type == SQLITE_BLOB) {
-        scan->is_empty = true; /* Neither is equal to any text. */
-        return HW_OK;
-    }
-    if (topic == NULL) {
-        return hw_error_no_memory(error, "a topic's name");
+    if (status != HW_OK || topic == NULL) {
+        return status;
     }
     if (strlen(topic) != (size_t)sqlite3_value_bytes(value)) {
         return hw_error_refuse(error, HW_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
@@ -369,16 +374,12 @@ static enum hw_status read_topic(struct record_scan *scan, sqlite3_value *value,
 static enum hw_status read_isolation(struct record_scan *scan, sqlite3_value *value,
                                      struct hw_error *error)
 {
-    int type = sqlite3_value_type(value);
-    const char *text = (const char *)sqlite3_value_text(value);
+    const char *text;
     enum hw_read_mode mode;
+    enum hw_status status = read_text(scan, value, "an isolation level", &text, error);
 
-    if (type == SQLITE_NULL || type == SQLITE_BLOB) {
-        scan->is_empty = true;
-        return HW_OK;
-    }
-    if (text == NULL) {
-        return hw_error_no_memory(error, "an isolation level");
+    if (status != HW_OK || text == NULL) {
+        return status;
     }
     if (!ext_isolation_read(text, &mode)) {
         return hw_error_refuse(

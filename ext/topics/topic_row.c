@@ -7,17 +7,10 @@
 
 SQLITE_EXTENSION_INIT3
 
-static const enum record_term terms[] = {[TOPIC_PARTITION] = TERM_PARTITION,
-                                         [TOPIC_OFFSET] = TERM_OFFSET,
-                                         [TOPIC_TIMESTAMP] = TERM_TIMESTAMP,
-                                         [TOPIC_KEY] = TERM_NONE,
-                                         [TOPIC_VALUE] = TERM_NONE,
-                                         [TOPIC_HEADERS] = TERM_NONE,
-                                         [TOPIC_LEADER_EPOCH] = TERM_NONE,
-                                         [TOPIC_PRODUCER_ID] = TERM_NONE,
-                                         [TOPIC_REPLICA] = TERM_REPLICA,
-                                         [TOPIC_ISOLATION] = TERM_ISOLATION,
-                                         [TOPIC_CLIENT_EPOCH] = TERM_CLIENT_EPOCH};
+static const enum record_term terms[] = {
+    [TOPIC_PARTITION] = TERM_PARTITION, [TOPIC_OFFSET] = TERM_OFFSET,
+    [TOPIC_TIMESTAMP] = TERM_TIMESTAMP, [TOPIC_REPLICA] = TERM_REPLICA,
+    [TOPIC_ISOLATION] = TERM_ISOLATION, [TOPIC_CLIENT_EPOCH] = TERM_CLIENT_EPOCH};
 
 enum { ARGUMENT_COLUMNS = 1 << TOPIC_REPLICA | 1 << TOPIC_ISOLATION | 1 << TOPIC_CLIENT_EPOCH };
 
@@ -35,25 +28,20 @@ static bool is_given(sqlite3_value *const *values, enum topic_column column)
     return sqlite3_value_type(values[column]) != SQLITE_NULL;
 }
 
-static int refuse_change(sqlite3_vtab *vtab, bool is_delete)
+int topic_row_refuse_change(sqlite3_vtab *vtab, int argc, sqlite3_value **argv)
 {
     struct hw_error error;
 
+    if (argc > 1 && sqlite3_value_type(argv[ARGUMENT_OLD_ROWID]) == SQLITE_NULL) {
+        return SQLITE_OK;
+    }
     (void)ext_error_invalid(
-        &error, is_delete ? "a log only grows: instead of DELETE, INSERT the key with a "
+        &error, argc == 1 ? "a log only grows: instead of DELETE, INSERT the key with a "
                             "NULL value (a tombstone), or call delete_records(), of a live "
                             "table live_delete_records()"
                           : "a log only grows: instead of UPDATE, INSERT a new record "
                             "with the same key");
     return ext_error_to_vtab(vtab, &error);
-}
-
-int topic_row_refuse_change(sqlite3_vtab *vtab, int argc, sqlite3_value **argv)
-{
-    if (argc == 1 || sqlite3_value_type(argv[ARGUMENT_OLD_ROWID]) != SQLITE_NULL) {
-        return refuse_change(vtab, argc == 1);
-    }
-    return SQLITE_OK;
 }
 
 static inline bool has_offset(sqlite3_value **argv)

@@ -283,6 +283,44 @@ static enum hw_status create_or_open(const char *const *argv,
     return status;
 }
 
+/* The version of main's schema that a row of the statement tells; -1: it cannot be had. */
+static int64_t schema_version(sqlite3 *db, const char *sql, int column)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t version = -1;
+
+    (void)sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    while (version < 0 && sqlite3_step(statement) == SQLITE_ROW) {
+        const unsigned char *opcode = column == 0 ? NULL : sqlite3_column_text(statement, 1);
+
+        if (column == 0 || (opcode != NULL && strcmp((const char *)opcode, "Transaction") == 0)) {
+            version = sqlite3_column_int64(statement, column);
+        }
+    }
+    (void)sqlite3_finalize(statement);
+    return version;
+}
+
+/*
+ * The schema that SQLite keeps of main is another version than the file's where another connection
+ * has changed that, or a CREATE has failed within BEGIN. The next statement about main reads it
+ * again, and SQLite 3.40 then frees the tables of temp too: also the one that is being made, if that
+ * statement is one of ours. EXPLAIN says which version is kept and runs nothing.
+ */
+static enum hw_status check_schema(sqlite3 *db, const char *schema, struct hw_error *error)
+{
+    int64_t kept = sqlite3_stricmp(schema, "temp") != 0
+                       ? -1
+                       : schema_version(db, "EXPLAIN SELECT 1 FROM main.sqlite_schema", 4);
+
+    return kept < 0 || kept == schema_version(db, "PRAGMA main.schema_version", 0)
+               ? HW_OK
+               : ext_error_invalid(error,
+                                   "the schema of main has changed: let SQLite read it again, "
+                                   "SELECT count(*) FROM main.sqlite_schema, then try once "
+                                   "more");
+}
+
 static int topic_create(sqlite3 *db, void *client, int argc, const char *const *argv,
                         sqlite3_vtab **vtab, char **message)
 {
@@ -293,6 +331,9 @@ static int topic_create(sqlite3 *db, void *client, int argc, const char *const *
         topic_arguments_read(&arguments, argc - ARGUMENTS_FIRST, argv + ARGUMENTS_FIRST, &error);
     int code = SQLITE_OK;
 
+    if (status == HW_OK) {
+        status = check_schema(db, argv[ARGUMENT_SCHEMA], &error);
+    }
     /* The topic last: nothing may fail behind it. */
     if (status == HW_OK) {
         code = topic_make(db, client, argv, &arguments, &table, message);
@@ -467,13 +508,9 @@ static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
     return record_cursor_start(cursor, &source);
 }
 
-static const struct topic_table *topic_of(const sqlite3_vtab_cursor *base)
-{
-    return (const struct topic_table *)base->pVtab;
-}
-
 static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
+    const struct topic_table *table = (const struct topic_table *)base->pVtab;
     const struct record_cursor *cursor = (const struct record_cursor *)base;
     const struct hw_record *record = cursor->record;
 
@@ -488,10 +525,10 @@ static int topic_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
         sqlite3_result_int64(context, record->timestamp);
         break;
     case TOPIC_KEY:
-        ext_result_key(context, record, topic_of(base)->key_type);
+        ext_result_key(context, record, table->key_type);
         break;
     case TOPIC_VALUE:
-        ext_result_value(context, record, topic_of(base)->value_type);
+        ext_result_value(context, record, table->value_type);
         break;
     case TOPIC_HEADERS:
         ext_result_headers(context, record);

@@ -5,7 +5,7 @@
  * plain batch and in another codec, and must read the same.
  */
 #include "core/base/assert.h"
-#include "core/record/compressed_batch.h"
+#include "core/record/codec.h"
 #include "core/record/legacy.h"
 
 #include <string.h>
@@ -105,8 +105,8 @@ static void write_end(struct fuzz *fuzz, size_t seed)
     HW_ASSERT(hw_batch_parse(fuzz->written.bytes, fuzz->written.size, &batch) == HW_BATCH_OK);
     HW_ASSERT(hw_batch_crc_ok(fuzz->written.bytes, &batch));
     fuzz->packed.size = 0;
-    HW_ASSERT(hw_batch_recompress(fuzz->written.bytes, &batch, codec, hw_codec_level_default(codec),
-                                  SIZE_MAX, &fuzz->packed, &error) == HW_OK);
+    HW_ASSERT(hw_batch_recompress(fuzz->written.bytes, &batch, codec, SIZE_MAX, &fuzz->packed,
+                                  &error) == HW_OK);
     HW_ASSERT(hw_batch_parse(fuzz->packed.bytes, fuzz->packed.size, &packed_batch) == HW_BATCH_OK);
     HW_ASSERT(hw_record_iterator_init(&plain, fuzz->written.bytes, &batch, &error) == HW_OK);
     HW_ASSERT(hw_record_iterator_open(&packed, fuzz->packed.bytes, &packed_batch, SIZE_MAX,

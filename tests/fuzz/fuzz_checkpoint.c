@@ -6,9 +6,7 @@
  */
 #include "core/base/assert.h"
 #include "core/format/checkpoint_scan.h"
-#include "core/format/meta_properties.h"
-#include "core/format/partition_metadata.h"
-#include "core/format/quorum_state.h"
+#include "core/format/identity_files.h"
 #include "core/io/memory_store.h"
 #include "core/log/checkpoint_file.h"
 

@@ -31,9 +31,7 @@ static void add_up(struct reader *reader, const struct hw_record *record, bool i
         return;
     }
     if (internal->set == HW_MESSAGES_METADATA) {
-        HW_ASSERT(hw_metadata_state_apply(&reader->metadata, internal,
-                                          (struct hw_metadata_place){.offset = record->offset},
-                                          &error) == HW_OK);
+        HW_ASSERT(hw_metadata_state_apply(&reader->metadata, internal, &error) == HW_OK);
     } else if (internal->set == HW_MESSAGES_SHARE) {
         HW_ASSERT(hw_share_state_apply(&reader->share, internal, &error) == HW_OK);
     } else if (internal->set == HW_MESSAGES_REMOTE) {

@@ -92,9 +92,11 @@ static void put_file(struct fuzz *fuzz, const char *path, const struct hw_buffer
 /* Compare the copies of these numbers, whose logs begin at `start`. */
 static struct outcome compare(struct fuzz *fuzz, int a, int b, hw_offset_t start, bool checks_all)
 {
-    struct hw_kafka_partition partitions[2] = {{.path = (char[]){"a"}}, {.path = (char[]){"b"}}};
+    struct hw_kafka_partition partitions[2] = {
+        {.allocator = &hw_allocator_libc, .store = fuzz->store, .path = (char[]){"a"}},
+        {.allocator = &hw_allocator_libc, .store = fuzz->store, .path = (char[]){"b"}}};
     const int numbers[2] = {a, b};
-    struct hw_partition_diff diff = {.allocator = NULL};
+    struct hw_partition_diff diff = {.first_offset = HW_OFFSET_NONE};
     struct outcome outcome;
     bool more = true;
 
@@ -103,8 +105,7 @@ static struct outcome compare(struct fuzz *fuzz, int a, int b, hw_offset_t start
                                                .start = numbers[i] == 0 ? start : 0,
                                                .end = fuzz->ends[numbers[i]]};
     }
-    HW_ASSERT(hw_partition_diff_open(&diff, &hw_allocator_libc, fuzz->store, checks_all,
-                                     &fuzz->error) == HW_OK);
+    HW_ASSERT(hw_partition_diff_open(&diff, checks_all, NULL, &fuzz->error) == HW_OK);
     while (more) {
         HW_ASSERT(hw_partition_diff_next(&diff, &more, &fuzz->error) == HW_OK);
     }

@@ -6,7 +6,7 @@
  * offset or time on, ends; and all records of good batches can be walked over.
  */
 #include "core/base/assert.h"
-#include "core/inspect/index_check.h"
+#include "core/inspect/index_file.h"
 #include "core/inspect/segment_records.h"
 #include "core/inspect/segment_scan.h"
 #include "core/io/memory_store.h"
@@ -91,14 +91,13 @@ static void check_entry(const struct hw_segment_entry *entry, int64_t size)
 static struct hw_segment_scan *open_scan(struct fuzz *fuzz, bool has_index,
                                          const struct hw_segment_range *range)
 {
-    struct hw_segment_place place = {.path = "log",
-                                     .index_path = has_index ? "index" : NULL,
-                                     .time_path = has_index ? "timeindex" : NULL,
-                                     .is_named = has_index};
+    const struct hw_segment_paths indexed = {
+        .log = "log", .index = "index", .time = "timeindex", .is_named = true};
+    const struct hw_segment_paths bare = {.log = "log"};
     struct hw_segment_scan *scan;
 
-    HW_ASSERT(hw_segment_scan_open(&hw_allocator_libc, fuzz->store, &place, range, &scan,
-                                   &fuzz->error) == HW_OK);
+    HW_ASSERT(hw_segment_scan_open(&hw_allocator_libc, fuzz->store, has_index ? &indexed : &bare,
+                                   HW_OFFSET_NONE, range, &scan, &fuzz->error) == HW_OK);
     return scan;
 }
 
@@ -122,7 +121,7 @@ static void walk_forwards(struct fuzz *fuzz, int64_t size)
         HW_ASSERT(entry.position == end);
         end = entry.position + entry.size_bytes;
         fuzz->entries[fuzz->count++] = entry;
-        walk_records(fuzz, hw_segment_scan_file(scan), &entry);
+        walk_records(fuzz, &scan->file, &entry);
     }
     HW_ASSERT(hw_segment_scan_tail(scan, &tail, &fuzz->error) == HW_OK);
     HW_ASSERT(tail.trailing_bytes >= 0 && tail.trailing_bytes <= size);
