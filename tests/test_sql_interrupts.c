@@ -123,6 +123,19 @@ TEST(calls_about_many_logs_stop_and_can_be_made_again, struct fixture *f)
     expect_sql(db, "SELECT count(*), sum(leo) FROM hw_replicas WHERE role = 'leader'", "400|400");
 }
 
+/* The record goes first: what is left are files that nobody knows. Case: F-24 */
+TEST(a_topic_that_is_being_deleted_is_gone, struct fixture *f)
+{
+    expect_interrupted(f->db, "SELECT delete_topic('many')", 0);
+    assert_string_equal(sqlite3_errmsg(f->db),
+                        "interrupted: topic many is deleted, directories of it are left, which"
+                        " create_topic() of that name clears away");
+    expect_sql(f->db, "SELECT count(*) FROM hw_topics", "0");
+    expect_sql(f->db, "SELECT create_topic('many', 400, 1) IS NOT NULL", "1");
+    expect_sql(f->db, "SELECT count(*), sum(leo), sum(log_start) FROM hw_replicas", "400|0|0");
+    expect_sql(f->db, "SELECT delete_topic('many')", "1");
+}
+
 /* Case: F-24. A function is called within a statement, a table's cluster is opened before one runs. */
 TEST(a_cluster_that_is_being_opened_stops, struct fixture *f)
 {

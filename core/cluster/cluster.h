@@ -144,6 +144,9 @@ const char *hw_cluster_next_undecided(const struct hw_cluster *cluster, size_t *
  * HW_IO, HW_NO_MEMORY. */
 enum hw_status hw_cluster_decide_topic(struct hw_cluster *cluster, const char *topic, bool is_kept,
                                        struct hw_error *error);
+
+/* Errors: HW_REFUSED if there is no such topic, HW_BUSY if a transaction writes to it, HW_IO, HW_NO_MEMORY;
+ * HW_INTERRUPTED, once it is deleted and some of its files are left. */
 enum hw_status hw_cluster_delete_topic(struct hw_cluster *cluster, const char *topic,
                                        struct hw_error *error);
 

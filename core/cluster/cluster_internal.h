@@ -652,8 +652,9 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
                                           const struct hw_topic_spec *spec, struct hw_topic **topic,
                                           struct hw_error *error);
 
-/* Delete a topic for good: replicas, files, record. It may be hidden. Damaged or missing files are
- * no reason to fail. */
+/* Delete a topic for good: record, replicas, files. It may be hidden. Damaged or missing files are
+ * no reason to fail. Errors: HW_IO, HW_NO_MEMORY; HW_INTERRUPTED, once it is deleted and some of its
+ * files are left. */
 enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_topic *topic,
                                           struct hw_error *error);
 

@@ -184,15 +184,22 @@ static enum hw_status topic_clear_checkpoints(struct hw_cluster *cluster, const 
 }
 
 /* Remove the directories of a topic's replicas on all brokers that hear of it, and its checkpoints,
- * as far as that works. The others keep them: strays.c. */
-static void topic_remove_files(struct hw_cluster *cluster, const struct hw_topic *topic)
+ * as far as that works. The others keep them: strays.c. Errors: HW_INTERRUPTED, only if asked for.
+ */
+static enum hw_status topic_remove_files(struct hw_cluster *cluster, struct hw_topic *topic,
+                                         bool asks_interrupt, struct hw_error *error)
 {
+    enum hw_status status = HW_OK;
     struct hw_error unused;
 
     (void)topic_clear_checkpoints(cluster, topic->name, &unused);
-    for (int32_t p = 0; p < topic->partition_count; p++) {
-        const struct hw_partition *partition = &topic->partitions[p];
+    for (int32_t p = 0; status == HW_OK && p < topic->partition_count; p++) {
+        struct hw_partition *partition = &topic->partitions[p];
 
+        /* A file that is open keeps its descriptor when it loses its name. */
+        while (partition->replica_count > 0) {
+            hw_replica_destroy(partition->replicas[--partition->replica_count]);
+        }
         for (int32_t r = 0; r < partition->record.replicas.count; r++) {
             struct hw_broker *broker =
                 hw_cluster_broker(cluster, partition->record.replicas.ids[r]);
@@ -203,7 +210,9 @@ static void topic_remove_files(struct hw_cluster *cluster, const struct hw_topic
                 (void)hw_store_remove_tree(cluster->store, cluster->allocator, path, &unused);
             }
         }
+        status = asks_interrupt ? hw_cluster_check_interrupt(cluster, error) : HW_OK;
     }
+    return status;
 }
 
 enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
@@ -257,7 +266,9 @@ enum hw_status hw_cluster_do_create_topic(struct hw_cluster *cluster,
         (void)hw_error_set(error, status, "interrupted: topic %s was not created", spec->name);
     }
     if (status != HW_OK) {
-        topic_remove_files(cluster, *topic);
+        struct hw_error unused;
+
+        (void)topic_remove_files(cluster, *topic, false, &unused);
         hw_cluster_remove_topic(cluster, *topic);
         *topic = NULL;
     }
@@ -278,8 +289,8 @@ enum hw_status hw_cluster_create_topic(struct hw_cluster *cluster, const struct 
 
 /* ----------------------------------------------------------------------------------- deleting */
 
-/* The record goes before the files: a crash in between leaves files that nobody knows, and these
- * are cleared away when a topic of that name is created. */
+/* The record goes before the files: a crash or an interrupt in between leaves files that nobody
+ * knows, and these are cleared away when a topic of that name is created. */
 enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_topic *topic,
                                           struct hw_error *error)
 {
@@ -301,9 +312,15 @@ enum hw_status hw_cluster_do_delete_topic(struct hw_cluster *cluster, struct hw_
         (void)hw_cluster_collect_acks(cluster, partition);
     }
     topic_note(cluster, topic->name, "deleted");
-    topic_remove_files(cluster, topic);
+    status = topic_remove_files(cluster, topic, true, error);
+    if (status != HW_OK) {
+        (void)hw_error_set(error, status,
+                           "interrupted: topic %s is deleted, directories of it are left, which"
+                           " create_topic() of that name clears away",
+                           topic->name);
+    }
     hw_topic_destroy(cluster, topic);
-    return HW_OK;
+    return status;
 }
 
 const char *hw_cluster_next_undecided(const struct hw_cluster *cluster, size_t *position)
