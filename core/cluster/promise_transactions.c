@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/cluster/promise_transactions.h"
+/*
+ * What is promised of producers and their transactions in one copy of a partition, told from its
+ * batches alone and held against what the log says of itself: its last stable offset and its list of
+ * aborted transactions (R9).
+ */
+#include "core/cluster/promises_internal.h"
 
 #include "core/format/transaction_index_file.h"
-#include "core/replication/coordinator.h"
 
 #include <stdlib.h>
+
+/* A copy of the partition, and up to where its reader of read_committed gets. */
+struct promise_copy {
+    /* What producers with an id have written, and their markers: one producer after the other, of
+     * each in order of offset. */
+    const struct hw_promised *const *items;
+    size_t count;
+    hw_offset_t stable_end;          /* The last stable offset, as the log has it. */
+    const struct hw_buffer *aborted; /* As hw_aborted_transactions_sort() leaves them. */
+};
 
 static int promise_compare(const void *left, const void *right)
 {
@@ -17,8 +31,9 @@ static int promise_compare(const void *left, const void *right)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-enum hw_status hw_promise_order(const struct hw_promised_list *log, struct hw_buffer *ordered,
-                                struct hw_promise_copy *copy, struct hw_error *error)
+/* Put what is in `log` into that order; *ordered keeps the items. Errors: HW_NO_MEMORY. */
+static enum hw_status promise_order(const struct hw_promised_list *log, struct hw_buffer *ordered,
+                                    struct promise_copy *copy, struct hw_error *error)
 {
     bool is_in_order = true;
     const struct hw_promised *last = NULL;
@@ -43,7 +58,7 @@ enum hw_status hw_promise_order(const struct hw_promised_list *log, struct hw_bu
 }
 
 /* Whether the log itself hides it from a reader of read_committed. */
-static bool transactions_hide(const struct hw_promise_copy *copy, const struct hw_promised *item)
+static bool transactions_hide(const struct promise_copy *copy, const struct hw_promised *item)
 {
     return item->offset >= copy->stable_end ||
            hw_aborted_transactions_have(copy->aborted, item->producer_id, item->offset);
@@ -69,7 +84,9 @@ static bool transactions_may_follow(const struct hw_promised *before,
                 : next->producer_epoch > before->producer_epoch);
 }
 
-bool hw_promise_stored_once(const struct hw_promise_copy *copy, int64_t expiration_ms)
+/* Every batch of a producer is there once, and behind the one before, unless as much time lies
+ * between the two as makes partitions forget a producer. */
+static bool promise_stored_once(const struct promise_copy *copy, int64_t expiration_ms)
 {
     const struct hw_promised *before = NULL;
 
@@ -90,7 +107,7 @@ bool hw_promise_stored_once(const struct hw_promise_copy *copy, int64_t expirati
 
 /* What ended the transaction of the item at a place, from what ended that of the one behind it; NULL:
  * nothing has. */
-static const struct hw_promised *transactions_end_of(const struct hw_promise_copy *copy, size_t at,
+static const struct hw_promised *transactions_end_of(const struct promise_copy *copy, size_t at,
                                                      const struct hw_promised *end)
 {
     const struct hw_promised *item = copy->items[at];
@@ -101,7 +118,8 @@ static const struct hw_promised *transactions_end_of(const struct hw_promise_cop
     return end != NULL && end->producer_id == item->producer_id ? end : NULL;
 }
 
-bool hw_promise_aborted_unseen(const struct hw_promise_copy *copy)
+/* Nothing that is shown belongs to a transaction that is open, or was aborted. */
+static bool promise_aborted_unseen(const struct promise_copy *copy)
 {
     const struct hw_promised *end = NULL;
 
@@ -137,8 +155,9 @@ static bool transactions_contradict(const struct hw_coordinator *coordinator,
              entry->status == HW_TRANSACTION_COMPLETE_COMMIT));
 }
 
-bool hw_promise_transactions_whole(const struct hw_promise_copy *copy,
-                                   const struct hw_coordinator *coordinator)
+/* Of a transaction whose COMMIT is shown, everything is; and markers say what was decided. */
+static bool promise_transactions_whole(const struct promise_copy *copy,
+                                       const struct hw_coordinator *coordinator)
 {
     const struct hw_promised *end = NULL;
 
@@ -154,4 +173,55 @@ bool hw_promise_transactions_whole(const struct hw_promise_copy *copy,
         }
     }
     return true;
+}
+
+/* What a reader of read_committed gets from whoever leads, or believes so. Errors: HW_NO_MEMORY,
+ * HW_IO. */
+static enum hw_status promise_look_at_transactions(const struct hw_promise_look *look,
+                                                   const struct hw_replica *leader,
+                                                   struct promise_copy *copy, uint32_t *broken,
+                                                   struct hw_error *error)
+{
+    struct hw_buffer *aborted = &look->cluster->promises.aborted;
+    enum hw_status status;
+
+    aborted->size = 0;
+    copy->stable_end = hw_log_last_stable(leader->log);
+    copy->aborted = aborted;
+    status =
+        hw_log_aborted(leader->log, hw_log_start(leader->log), copy->stable_end, aborted, error);
+    hw_aborted_transactions_sort(aborted);
+    if (status == HW_OK && !promise_aborted_unseen(copy)) {
+        *broken |= 1U << HW_PROMISE_ABORTED_UNSEEN;
+    }
+    if (status == HW_OK && !promise_transactions_whole(copy, &look->cluster->coordinator)) {
+        *broken |= 1U << HW_PROMISE_TRANSACTIONS_WHOLE;
+    }
+    return status;
+}
+
+enum hw_status hw_promise_look_at_producers(const struct hw_promise_look *look, uint32_t *broken,
+                                            struct hw_error *error)
+{
+    struct hw_cluster *cluster = look->cluster;
+    enum hw_status status = HW_OK;
+
+    for (int32_t r = 0; r < look->partition->replica_count && status == HW_OK; r++) {
+        const struct hw_replica *replica = look->partition->replicas[r];
+        struct promise_copy copy;
+
+        status =
+            promise_order(&cluster->promises.logs[r], &cluster->promises.scratch, &copy, error);
+        if (status != HW_OK || copy.count == 0) {
+            continue;
+        }
+        if (!promise_stored_once(
+                &copy, hw_config_int64(&cluster->configs, NULL, "producer.id.expiration.ms"))) {
+            *broken |= 1U << HW_PROMISE_STORED_ONCE;
+        }
+        if (replica->role == HW_ROLE_LEADER) {
+            status = promise_look_at_transactions(look, replica, &copy, broken, error);
+        }
+    }
+    return status;
 }
