@@ -47,7 +47,12 @@ static enum hw_status member_of_row(sqlite3_stmt *statement, const char *what,
                                        .json = (const char *)sqlite3_column_text(statement, 3)};
     if (member->name == NULL || member->type == NULL ||
         (member->json == NULL && strcmp(member->type, "null") != 0)) {
-        return hw_error_no_memory(error, what);
+        return sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM
+                   ? hw_error_no_memory(error, what)
+                   : ext_error_invalid(error,
+                                       "%s: json_each(), iif() or -> of this connection is not"
+                                       " SQLite's own: does the program replace it?",
+                                       what);
     }
     return HW_OK;
 }

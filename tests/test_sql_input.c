@@ -454,6 +454,20 @@ TEST(numbers_in_json_do_not_depend_on_the_locale, void *fixture)
     (void)setlocale(LC_ALL, "C");
 }
 
+static void say_null(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count, (void)values;
+    sqlite3_result_null(context);
+}
+
+TEST(a_function_that_the_program_has_replaced_is_no_lack_of_memory, sqlite3 *db)
+{
+    assert_int_equal(sqlite3_create_function(db, "iif", 3, SQLITE_UTF8, NULL, say_null, NULL, NULL),
+                     SQLITE_OK);
+    expect_error(db, "SELECT create_topic('u', 1, 1, '{\"retention.ms\":5}')", SQLITE_ERROR,
+                 "INVALID_REQUEST: configs: json_each(), iif() or -> of this connection is not");
+}
+
 int main(void)
 {
     return test_run(set_up, tear_down);
