@@ -739,6 +739,10 @@ enum hw_status hw_cluster_send_markers(struct hw_cluster *cluster, struct hw_err
 hw_time_ms_t hw_cluster_answer_deadline(const struct hw_cluster *cluster);
 
 /* The record's timestamp, or the clock for HW_TIMESTAMP_CLOCK. */
-hw_time_ms_t hw_cluster_timestamp(const struct hw_cluster *cluster, const struct hw_record *record);
+static inline hw_time_ms_t hw_cluster_timestamp(const struct hw_cluster *cluster,
+                                                const struct hw_record *record)
+{
+    return record->timestamp == HW_TIMESTAMP_CLOCK ? cluster->now_ms : record->timestamp;
+}
 
 #endif /* HW_CLUSTER_CLUSTER_INTERNAL_H */

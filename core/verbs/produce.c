@@ -6,11 +6,6 @@
 
 #include <inttypes.h>
 
-hw_time_ms_t hw_cluster_timestamp(const struct hw_cluster *cluster, const struct hw_record *record)
-{
-    return record->timestamp == HW_TIMESTAMP_CLOCK ? cluster->now_ms : record->timestamp;
-}
-
 static enum hw_status produce_resolve_acks(const struct hw_cluster *cluster, int64_t acks,
                                            int32_t *resolved, struct hw_error *error)
 {

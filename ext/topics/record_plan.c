@@ -493,11 +493,6 @@ enum hw_status record_scan_check_replica(const struct record_scan *scan, const c
     return HW_OK;
 }
 
-int64_t record_rowid(int64_t partition, int64_t offset)
-{
-    return (int64_t)(((uint64_t)partition << RECORD_ROWID_SHIFT) + (uint64_t)offset);
-}
-
 int64_t record_scan_rowid(const struct record_scan *scan, int64_t partition, int64_t offset)
 {
     int64_t rowid = record_rowid(partition, offset);

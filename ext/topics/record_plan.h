@@ -95,7 +95,10 @@ enum hw_status record_scan_check_replica(const struct record_scan *scan, const c
 
 /* rowid = partition * 2^48 + offset. */
 enum { RECORD_ROWID_SHIFT = 48, RECORD_TABLE_PARTITIONS_MAX = 32768 };
-int64_t record_rowid(int64_t partition, int64_t offset);
+static inline int64_t record_rowid(int64_t partition, int64_t offset)
+{
+    return (int64_t)(((uint64_t)partition << RECORD_ROWID_SHIFT) + (uint64_t)offset);
+}
 
 /* The same where the scan is that of a consumer. A row of another replica or isolation is another
  * row of the table, and has a negative rowid of its own: a hash. */

@@ -54,10 +54,10 @@ static enum hw_status add_row(const struct topic_table *table, struct hw_produce
 /* SQLite does not say where a statement begins, but counts its changes only at its end. */
 static void count_row(struct topic_table *table)
 {
-    if (sqlite3_total_changes64(table->record.vtab.session->db) != table->changes_seen) {
-        table->row_number = 0;
-    }
-    table->row_number++;
+    sqlite3_int64 changes = sqlite3_total_changes64(table->record.vtab.session->db);
+
+    table->row_number = changes == table->changes_seen ? table->row_number + 1 : 1;
+    table->changes_seen = changes;
 }
 
 /* Say which of several rows it is, unless it is the first. */
@@ -99,7 +99,6 @@ int topic_update(sqlite3_vtab *vtab, int argc, sqlite3_value **argv, sqlite3_int
     }
     count_row(table);
     code = insert_row(table, argv, rowid);
-    table->changes_seen = sqlite3_total_changes64(db);
     if (code != SQLITE_OK && sqlite3_vtab_on_conflict(db) != SQLITE_IGNORE) {
         table->row_number = 0; /* It ends the statement. */
     }
