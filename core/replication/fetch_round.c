@@ -14,12 +14,13 @@ struct request {
     struct hw_answer_room room;
 };
 
-/* What leaders see of the requests of one broker. */
+/* What leaders see of the requests of one broker at a time. */
 struct round {
     const struct hw_step *step;
     struct hw_partition *const *partitions;
     size_t count;
-    hw_broker_id_t broker;
+    /* The replicas of each registered broker, linked in the order of the partitions. */
+    struct hw_replica *replicas[HW_BROKERS_MAX];
     int32_t request_count;
     struct request requests[HW_BROKERS_MAX];
 };
@@ -36,24 +37,38 @@ static struct request *round_request(struct round *round, hw_broker_id_t leader)
     return NULL;
 }
 
-/* The follower of one partition on the broker of this round; NULL: it has none. */
-static struct hw_replica *round_follower(const struct round *round, size_t place)
+/* Link the replicas of each broker, so that its walks look at no other partitions than its own. */
+static void round_link(struct round *round)
 {
-    return hw_partition_find(round->partitions[place], round->broker);
+    const struct hw_metadata *brokers = &round->step->controller->metadata;
+
+    for (size_t place = round->count; place-- > 0;) {
+        const struct hw_partition *partition = round->partitions[place];
+        int32_t broker = 0;
+
+        for (int32_t i = 0; i < partition->replica_count; i++) { /* Both are in order of id. */
+            while (brokers->registrations[broker].id != partition->brokers[i]) {
+                broker++;
+                HW_ASSERT(broker < brokers->count);
+            }
+            partition->replicas[i]->round_place = place;
+            partition->replicas[i]->round_next = round->replicas[broker];
+            round->replicas[broker] = partition->replicas[i];
+        }
+    }
 }
 
-/* Every partition that is not waiting for an answer asks. */
-static enum hw_status round_send(const struct round *round, struct hw_error *error)
+/* Every partition of one broker that is not waiting for an answer asks. */
+static enum hw_status round_send(const struct round *round, struct hw_replica *follower,
+                                 struct hw_error *error)
 {
     enum hw_status status = HW_OK;
     int64_t none = 0; /* A request appends nothing. */
 
-    for (size_t place = 0; status == HW_OK && place < round->count; place++) {
-        struct hw_replica *follower = round_follower(round, place);
-
-        if (follower != NULL && !follower->fetch.is_request_waiting) {
-            status = hw_exchange_poll(round->partitions[place], round->step, follower,
-                                      HW_FETCH_RECEIVE, &none, error);
+    for (; status == HW_OK && follower != NULL; follower = follower->round_next) {
+        if (!follower->fetch.is_request_waiting) {
+            status = hw_exchange_poll(round->partitions[follower->round_place], round->step,
+                                      follower, HW_FETCH_RECEIVE, &none, error);
         }
     }
     return status;
@@ -62,9 +77,9 @@ static enum hw_status round_send(const struct round *round, struct hw_error *err
 /* Add one partition of a request to what its leader sees of it: how many bytes there are to send,
  * or something else that is due. The limits are those of the first partition. Where the leader is
  * not reached the answer is that it is not. */
-static void round_gather_one(struct round *round, size_t place, struct hw_replica *follower)
+static void round_gather_one(struct round *round, struct hw_replica *follower)
 {
-    const struct hw_partition *partition = round->partitions[place];
+    const struct hw_partition *partition = round->partitions[follower->round_place];
     struct hw_fetch_state *fetch = &follower->fetch;
     struct request *request = round_request(round, follower->leader);
     struct hw_replica *leader = hw_exchange_reach_leader(partition, round->step, follower);
@@ -88,17 +103,15 @@ static void round_gather_one(struct round *round, size_t place, struct hw_replic
     }
     request->is_due = request->is_due || is_due || request->available >= fetch->request.min_bytes ||
                       request->over_ms <= round->step->now_ms;
-    request->first = fetch->is_first ? place : request->first;
+    request->first = fetch->is_first ? follower->round_place : request->first;
 }
 
-static void round_gather(struct round *round)
+static void round_gather(struct round *round, struct hw_replica *follower)
 {
     round->request_count = 0;
-    for (size_t place = 0; place < round->count; place++) {
-        struct hw_replica *follower = round_follower(round, place);
-
-        if (follower != NULL && follower->fetch.is_request_waiting) {
-            round_gather_one(round, place, follower);
+    for (; follower != NULL; follower = follower->round_next) {
+        if (follower->fetch.is_request_waiting) {
+            round_gather_one(round, follower);
         }
     }
 }
@@ -148,24 +161,23 @@ static enum hw_status round_answer_one(struct hw_partition *partition, const str
 }
 
 /* Answer the partitions of each request from its first one on (part 0), or those before it. */
-static enum hw_status round_answer_part(struct round *round, int part, int64_t *records,
-                                        struct hw_error *error)
+static enum hw_status round_answer_part(struct round *round, struct hw_replica *follower, int part,
+                                        int64_t *records, struct hw_error *error)
 {
     enum hw_status status = HW_OK;
 
-    for (size_t place = 0; status == HW_OK && place < round->count; place++) {
-        struct hw_replica *follower = round_follower(round, place);
+    for (; status == HW_OK && follower != NULL; follower = follower->round_next) {
         struct request *request;
 
-        if (follower == NULL || !follower->fetch.is_request_waiting) {
+        if (!follower->fetch.is_request_waiting) {
             continue;
         }
         request = round_request(round, follower->leader);
         HW_ASSERT(request != NULL);
-        if ((place < request->first) == (part == 1) &&
+        if ((follower->round_place < request->first) == (part == 1) &&
             (request->is_due || request->available == 0)) {
-            status = round_answer_one(round->partitions[place], round->step, follower,
-                                      &request->room, records, error);
+            status = round_answer_one(round->partitions[follower->round_place], round->step,
+                                      follower, &request->room, records, error);
         }
     }
     return status;
@@ -181,14 +193,15 @@ static bool round_has_first(const struct round *round)
     return false;
 }
 
-static enum hw_status round_answer(struct round *round, int64_t *records, struct hw_error *error)
+static enum hw_status round_answer(struct round *round, struct hw_replica *first, int64_t *records,
+                                   struct hw_error *error)
 {
     enum hw_status status;
 
-    round_gather(round);
-    status = round_answer_part(round, 0, records, error);
+    round_gather(round, first);
+    status = round_answer_part(round, first, 0, records, error);
     if (status == HW_OK && round_has_first(round)) {
-        status = round_answer_part(round, 1, records, error);
+        status = round_answer_part(round, first, 1, records, error);
     }
     return status;
 }
@@ -196,7 +209,7 @@ static enum hw_status round_answer(struct round *round, int64_t *records, struct
 enum hw_status hw_fetch_round(struct hw_partition *const *partitions, size_t count,
                               const struct hw_step *step, int64_t *records, struct hw_error *error)
 {
-    const struct hw_metadata *brokers = &step->controller->metadata;
+    int32_t brokers = step->controller->metadata.count;
     struct round round = {.step = step, .partitions = partitions, .count = count};
     enum hw_status status = HW_OK;
 
@@ -204,10 +217,11 @@ enum hw_status hw_fetch_round(struct hw_partition *const *partitions, size_t cou
     for (size_t i = 0; status == HW_OK && i < count; i++) {
         status = hw_exchange_tell_all(partitions[i], step, error);
     }
+    round_link(&round);
     for (int phase = 1; phase <= 3; phase++) { /* The three steps. */
-        for (int32_t i = 0; status == HW_OK && i < brokers->count; i++) {
-            round.broker = brokers->registrations[i].id;
-            status = phase == 2 ? round_answer(&round, records, error) : round_send(&round, error);
+        for (int32_t i = 0; status == HW_OK && i < brokers; i++) {
+            status = phase == 2 ? round_answer(&round, round.replicas[i], records, error)
+                                : round_send(&round, round.replicas[i], error);
         }
     }
     return status;

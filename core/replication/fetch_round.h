@@ -35,8 +35,8 @@
 #include "core/replication/variant.h"
 
 /*
- * One round over `count` partitions. *records: how many followers appended. Errors: HW_NO_MEMORY,
- * HW_IO; partitions before the failing one have moved then.
+ * One round over `count` different partitions. *records: how many followers appended. Errors:
+ * HW_NO_MEMORY, HW_IO; partitions before the failing one have moved then.
  */
 enum hw_status hw_fetch_round(struct hw_partition *const *partitions, size_t count,
                               const struct hw_step *step, int64_t *records, struct hw_error *error);

@@ -125,6 +125,10 @@ struct hw_replica {
     hw_time_ms_t waiting_deadline_ms; /* No entry times out before it. */
 
     struct hw_counters counters;
+
+    /* During a round: which of its partitions it is of, and the next replica of its broker. */
+    size_t round_place;
+    struct hw_replica *round_next;
 };
 
 /*
