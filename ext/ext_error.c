@@ -76,6 +76,9 @@ enum hw_status ext_error_from_sqlite(struct hw_error *error, sqlite3 *db, int co
     if (code == SQLITE_INTERRUPT) {
         return hw_error_set(error, HW_INTERRUPTED, "interrupted");
     }
+    if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED) {
+        return hw_error_set(error, HW_BUSY, "%s", sqlite3_errmsg(db));
+    }
     return hw_error_refuse(error, HW_KAFKA_INVALID_REQUEST, "%s: %s", what, sqlite3_errmsg(db));
 }
 

@@ -30,8 +30,8 @@ int ext_error_to_vtab(sqlite3_vtab *vtab, const struct hw_error *error);
 /* The same for the message of xCreate and xConnect. */
 int ext_error_to_message(char **message, const struct hw_error *error);
 
-/* Take over a failure of a statement on `db`: HW_NO_MEMORY, or HW_REFUSED with INVALID_REQUEST and
- * "<what>: <SQLite's words>". */
+/* Take over a failure of a statement on `db`: HW_NO_MEMORY, HW_INTERRUPTED, HW_BUSY for what another
+ * connection holds, or HW_REFUSED with INVALID_REQUEST and "<what>: <SQLite's words>". */
 enum hw_status ext_error_from_sqlite(struct hw_error *error, sqlite3 *db, int code,
                                      const char *what);
 

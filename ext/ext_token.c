@@ -29,12 +29,8 @@ static const char move_rows[] =
     "ON CONFLICT DO UPDATE SET epoch = excluded.epoch, coordinator_epoch = "
     "excluded.coordinator_epoch, cluster_id = excluded.cluster_id WHERE excluded.epoch > epoch";
 
-/* A failure of a statement; what another connection holds is HW_BUSY. */
 static enum hw_status token_error(struct hw_error *error, sqlite3 *db, int code)
 {
-    if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED) {
-        return hw_error_set(error, HW_BUSY, "%s", sqlite3_errmsg(db));
-    }
     return ext_error_from_sqlite(error, db, code, "the table of tokens");
 }
 

@@ -293,6 +293,47 @@ TEST(a_table_in_temp_is_not_made_beside_a_schema_that_has_changed, const struct 
     test_sql_close(db);
 }
 
+static int without_pragmas(void *refusal, int action, const char *one, const char *two,
+                           const char *database, const char *trigger)
+{
+    (void)one, (void)two, (void)database, (void)trigger;
+    return action == SQLITE_PRAGMA ? *(int *)refusal : SQLITE_OK;
+}
+
+TEST(a_table_in_temp_is_made_where_no_pragma_is_allowed, const struct fixture *f)
+{
+    int refusals[] = {SQLITE_DENY, SQLITE_IGNORE};
+    sqlite3 *db = test_sql_open(f->path);
+
+    for (size_t i = 0; i < 2; i++) {
+        sqlite3_set_authorizer(db, without_pragmas, &refusals[i]);
+        expect_sql(db,
+                   "CREATE VIRTUAL TABLE temp.v USING highwater(topic=t);"
+                   "SELECT count(*) FROM v; DROP TABLE v",
+                   "3");
+    }
+    test_sql_close(db);
+}
+
+/* A version below 0 is one like another, and what another connection holds back is said so. */
+TEST(a_table_in_temp_asks_the_file_for_its_schema, const struct fixture *f)
+{
+    static const char *const create = "CREATE VIRTUAL TABLE temp.v USING highwater(topic=t)";
+    sqlite3 *db = test_sql_open(f->path);
+    sqlite3 *second = test_sql_open(f->path);
+
+    expect_sql(db, "PRAGMA schema_version = -7; SELECT count(*) FROM plain", "1");
+    expect_sql(second, "CREATE TABLE a(x)", "");
+    expect_error(db, create, SQLITE_ERROR, "INVALID_REQUEST: the schema of main has changed");
+    expect_sql(db, "SELECT count(*) FROM plain", "1");
+    expect_sql(second, "BEGIN EXCLUSIVE", "");
+    expect_error(db, create, SQLITE_BUSY, "database is locked");
+    expect_sql(second, "COMMIT", "");
+    expect_sql(db, create, "");
+    test_sql_close(second);
+    test_sql_close(db);
+}
+
 TEST(a_setting_outlives_a_database_without_topics, const struct fixture *f)
 {
     sqlite3 *db = test_sql_open(f->other);

@@ -19,6 +19,7 @@ static const char *const topics[] = {
     "'min.insync.replicas'=\"1\")",
     "SELECT create_topic('made', 1, 1, '{\"cleanup.policy\":\"compact\"}')",
     "CREATE VIRTUAL TABLE v USING highwater(topic=t, partition=1)",
+    "CREATE VIRTUAL TABLE temp.w USING highwater(topic=t)",
     "SELECT configure('replica.lag.time.max.ms', 500), add_broker(4, 'r1')",
     "ALTER TABLE t RENAME TO x",
     "CREATE VIRTUAL TABLE bad USING highwater(partitons=2)",

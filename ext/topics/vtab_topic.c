@@ -283,22 +283,23 @@ static enum hw_status create_or_open(const char *const *argv,
     return status;
 }
 
-/* The version of main's schema that a row of the statement tells; -1: it cannot be had. */
-static int64_t schema_version(sqlite3 *db, const char *sql, int column)
+/* The version of main's schema that the first row tells, or of an EXPLAIN its "Transaction". Returns
+ * SQLITE_ROW, or the code that says why there is none. */
+static int schema_version(sqlite3 *db, const char *sql, int column, int64_t *version)
 {
     sqlite3_stmt *statement = NULL;
-    int64_t version = -1;
+    int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    bool is_told = false;
 
-    (void)sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    while (version < 0 && sqlite3_step(statement) == SQLITE_ROW) {
-        const unsigned char *opcode = column == 0 ? NULL : sqlite3_column_text(statement, 1);
-
-        if (column == 0 || (opcode != NULL && strcmp((const char *)opcode, "Transaction") == 0)) {
-            version = sqlite3_column_int64(statement, column);
-        }
+    while (!is_told && (code == SQLITE_OK || code == SQLITE_ROW)) {
+        code = sqlite3_step(statement);
+        is_told = code == SQLITE_ROW &&
+                  (column == 0 || sqlite3_stricmp((const char *)sqlite3_column_text(statement, 1),
+                                                  "Transaction") == 0);
     }
+    *version = is_told ? sqlite3_column_int64(statement, column) : 0;
     (void)sqlite3_finalize(statement);
-    return version;
+    return code;
 }
 
 /*
@@ -309,11 +310,21 @@ static int64_t schema_version(sqlite3 *db, const char *sql, int column)
  */
 static enum hw_status check_schema(sqlite3 *db, const char *schema, struct hw_error *error)
 {
-    int64_t kept = sqlite3_stricmp(schema, "temp") != 0
-                       ? -1
-                       : schema_version(db, "EXPLAIN SELECT 1 FROM main.sqlite_schema", 4);
+    int64_t kept = 0;
+    int64_t in_file = 0;
+    int code = SQLITE_DONE;
 
-    return kept < 0 || kept == schema_version(db, "PRAGMA main.schema_version", 0)
+    if (sqlite3_stricmp(schema, "temp") == 0) {
+        code = schema_version(db, "EXPLAIN SELECT 1 FROM main.sqlite_schema", 4, &kept);
+    }
+    if (code == SQLITE_ROW) {
+        code = schema_version(db, "PRAGMA main.schema_version", 0, &in_file);
+    }
+    /* An authorizer may forbid to ask, or have no row come. */
+    if (code != SQLITE_ROW && code != SQLITE_DONE && code != SQLITE_AUTH) {
+        return ext_error_from_sqlite(error, db, code, "PRAGMA schema_version");
+    }
+    return kept == in_file || code != SQLITE_ROW
                ? HW_OK
                : ext_error_invalid(error,
                                    "the schema of main has changed: let SQLite read it again, "
