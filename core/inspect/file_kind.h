@@ -69,8 +69,7 @@ enum hw_fate {
 
 struct hw_file_fate {
     enum hw_fate fate;
-    char
-        reason[HW_ERROR_MESSAGE_SIZE_BYTES]; /* In one line; empty where there is nothing to say. */
+    char reason[HW_ERROR_MESSAGE_SIZE_BYTES]; /* In one line; "" where there is nothing to say. */
 };
 
 /* Note a fate with its reason. */

@@ -402,7 +402,7 @@ enum hw_status hw_segment_file_check(struct hw_segment_file *file, int64_t posit
 
 /* --------------------------------------------------------------------------------------- words */
 
-/* Which offsets the damage may have taken: ", offset 5 is lost", or nothing. */
+/* Which offsets the damage may have taken: ", offset 5 is missing", or nothing. */
 static void describe_loss(const struct hw_segment_entry *entry, char *text, size_t size)
 {
     if (entry->last_offset == HW_OFFSET_NONE || entry->last_offset < entry->first_offset) {

@@ -142,10 +142,8 @@ static enum hw_status find_batch(struct hw_segment_scan *scan, int64_t position,
     return status;
 }
 
-/*
- * The same for records with a timestamp >= `timestamp`; an anchor, as it may be the end of a batch
- * that was looked at. *found is false if the time index does not help.
- */
+/* Where to begin for records with a timestamp >= `timestamp`: an anchor, as it may be the end of a
+ * batch that was looked at. *found is false if the time index does not help. */
 static enum hw_status segment_seek_timestamp(struct hw_segment_scan *scan, hw_time_ms_t timestamp,
                                              struct hw_segment_anchor *anchor, bool *found,
                                              struct hw_error *error)
@@ -170,6 +168,12 @@ static enum hw_status segment_seek_timestamp(struct hw_segment_scan *scan, hw_ti
 
 /* ------------------------------------------------------------------------------------ backwards */
 
+/* The offsets grow, as the index shows: nothing wanted is behind the range. */
+static bool ends_early(const struct hw_segment_scan *scan)
+{
+    return scan->offsets.file != NULL;
+}
+
 /*
  * Walking backwards: chunk by chunk from the end down, each of them forwards into memory.
  *
@@ -181,11 +185,6 @@ static enum hw_status segment_seek_timestamp(struct hw_segment_scan *scan, hw_ti
  * damage in it, or the index none to offer, the file is walked once from its beginning to make
  * anchors of our own, so that the entries are the same as forwards.
  */
-/* The offsets grow, as the index shows: nothing wanted is behind the range. */
-static bool ends_early(const struct hw_segment_scan *scan)
-{
-    return scan->offsets.file != NULL;
-}
 
 enum {
     CHUNK_BYTES_MIN = 256 * 1024, /* Chunks grow up to this... */

@@ -58,7 +58,6 @@ static void result_batch_control(const struct kafka_scan_row *row, sqlite3_conte
     }
 }
 
-/* Cells of whatever stands there. */
 static void result_of_place(const struct kafka_scan_row *scan, enum kafka_cell cell,
                             sqlite3_context *context)
 {
@@ -196,7 +195,6 @@ static void result_visibility(const struct kafka_scan_row *row, sqlite3_context 
     }
 }
 
-/* Cells of a control record. */
 static void result_of_control(const struct hw_record *record, enum kafka_cell cell,
                               sqlite3_context *context)
 {
@@ -212,7 +210,6 @@ static void result_of_control(const struct hw_record *record, enum kafka_cell ce
     }
 }
 
-/* Cells that only a record has. */
 static void result_of_record(const struct kafka_scan_row *scan, enum kafka_cell cell,
                              sqlite3_context *context)
 {

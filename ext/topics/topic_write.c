@@ -33,7 +33,6 @@ static enum hw_status read_row(struct topic_table *table, sqlite3_value **argv,
     return HW_OK;
 }
 
-/* Stage the row. */
 static enum hw_status add_row(const struct topic_table *table, struct hw_produced *produced,
                               struct hw_error *error)
 {
