@@ -23,12 +23,10 @@ const char *hw_status_name(enum hw_status status)
  * The message is made in a buffer of its own first: an argument may be the old message, as in
  * hw_error_set(error, status, "while opening: %s", error->message).
  */
-static void error_fill(struct hw_error *error, enum hw_status status,
-                       enum hw_kafka_error kafka_error, const char *format, va_list args)
-    __attribute__((format(printf, 4, 0)));
-
-static void error_fill(struct hw_error *error, enum hw_status status,
-                       enum hw_kafka_error kafka_error, const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static void error_fill(struct hw_error *error,
+                                                             enum hw_status status,
+                                                             enum hw_kafka_error kafka_error,
+                                                             const char *format, va_list args)
 {
     char message[HW_ERROR_MESSAGE_SIZE_BYTES];
 

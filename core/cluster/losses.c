@@ -26,16 +26,13 @@ void hw_seen_log_release(struct hw_seen_log *seen)
     hw_epoch_cache_release(&seen->epochs);
 }
 
+#define LOSS_CAUSE_NAME(NAME, TEXT) TEXT,
+
 const char *hw_loss_cause_name(enum hw_loss_cause cause)
 {
-    switch (cause) {
-#define HW_LOSS_CAUSE_CASE(NAME, TEXT)                                                             \
-    case HW_LOSS_##NAME:                                                                           \
-        return TEXT;
-        HW_LOSS_CAUSE_MAP(HW_LOSS_CAUSE_CASE)
-#undef HW_LOSS_CAUSE_CASE
-    }
-    return "unknown";
+    static const char *const names[] = {HW_LOSS_CAUSE_MAP(LOSS_CAUSE_NAME)};
+
+    return names[cause];
 }
 
 const struct hw_loss *hw_losses_at(const struct hw_losses *losses, size_t index)

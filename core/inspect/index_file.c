@@ -178,11 +178,9 @@ void hw_index_check_close(struct hw_index_check *check)
     hw_segment_file_close(&check->log);
 }
 
-static void set_fault(struct hw_index_row *row, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* The first fault counts. */
-static void set_fault(struct hw_index_row *row, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void set_fault(struct hw_index_row *row,
+                                                            const char *format, ...)
 {
     va_list args;
 

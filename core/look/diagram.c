@@ -52,10 +52,8 @@ static void line_begin(struct diagram *d)
 }
 
 /* Put text at a column; what is beyond the edge is left out. */
-static void line_put(struct diagram *d, int column, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void line_put(struct diagram *d, int column, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void line_put(struct diagram *d, int column,
+                                                           const char *format, ...)
 {
     char text[DIAGRAM_WIDTH + 1];
     va_list args;

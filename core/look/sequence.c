@@ -32,10 +32,8 @@ struct sequence {
 
 /* One line; in what is said, the two characters that mean something to Mermaid are written as it
  * wants them. */
-static void sequence_line(struct sequence *s, const char *who, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void sequence_line(struct sequence *s, const char *who, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void sequence_line(struct sequence *s, const char *who,
+                                                                const char *format, ...)
 {
     char said[SEQUENCE_LINE_MAX];
     va_list args;

@@ -247,10 +247,7 @@ enum hw_status hw_exchange_ask(struct hw_partition *partition, const struct hw_s
         *records += appended;
     }
     hw_fetch_response_release(&response);
-    if (status == HW_OK) {
-        status = hw_exchange_proposals(partition, step, leader, error);
-    }
-    return status;
+    return status == HW_OK ? hw_exchange_proposals(partition, step, leader, error) : status;
 }
 
 enum hw_status hw_exchange_poll(struct hw_partition *partition, const struct hw_step *step,

@@ -41,16 +41,13 @@ void hw_journal_rest(struct hw_journal *journal)
     journal->is_at_rest = true;
 }
 
+#define JOURNAL_EVENT_NAME(NAME, TEXT) TEXT,
+
 const char *hw_event_name(enum hw_event_kind kind)
 {
-    switch (kind) {
-#define HW_EVENT_CASE(NAME, TEXT)                                                                  \
-    case HW_EVENT_##NAME:                                                                          \
-        return TEXT;
-        HW_EVENT_MAP(HW_EVENT_CASE)
-#undef HW_EVENT_CASE
-    }
-    return "unknown";
+    static const char *const names[] = {HW_EVENT_MAP(JOURNAL_EVENT_NAME)};
+
+    return names[kind];
 }
 
 uint32_t hw_journal_topic(struct hw_journal *journal, const char *name)
