@@ -206,6 +206,15 @@ void ext_rows_text_if_any(struct ext_rows *rows, const char *text)
     ext_rows_text(rows, text[0] == '\0' ? NULL : text);
 }
 
+void ext_rows_ids(struct ext_rows *rows, const int32_t *ids, int count)
+{
+    for (int i = 0; i < count; i++) {
+        ext_rows_append(rows, "%s%d", i == 0 ? "[" : ",", (int)ids[i]);
+    }
+    ext_rows_append(rows, count == 0 ? "[]" : "]");
+    ext_rows_json(rows);
+}
+
 void ext_rows_brokers(struct ext_rows *rows, const struct hw_broker_list *list)
 {
     char text[HW_BROKER_LIST_TEXT_SIZE];

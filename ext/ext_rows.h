@@ -93,6 +93,7 @@ void ext_rows_append(struct ext_rows *rows, const char *format, ...)
 void ext_rows_append_string(struct ext_rows *rows, const void *bytes, size_t size);
 void ext_rows_note(struct ext_rows *rows, enum hw_status status, const struct hw_error *error);
 void ext_rows_json(struct ext_rows *rows);
+void ext_rows_ids(struct ext_rows *rows, const int32_t *ids, int count); /* [1,2] */
 void ext_rows_brokers(struct ext_rows *rows, const struct hw_broker_list *list);
 
 size_t ext_rows_count(const struct ext_rows *rows);

@@ -114,16 +114,6 @@ static enum hw_status load_state(struct kafka_fill *fill, struct hw_metadata_sta
     return status == HW_OK ? hw_metadata_load(state, fill->partition, limit, error) : status;
 }
 
-static void add_ids(struct ext_rows *rows, const struct hw_id_list *list)
-{
-    ext_rows_append(rows, "[");
-    for (int32_t i = 0; i < list->count; i++) {
-        ext_rows_append(rows, "%s%d", i == 0 ? "" : ",", list->ids[i]);
-    }
-    ext_rows_append(rows, "]");
-    ext_rows_json(rows);
-}
-
 /* --------------------------------------------------------------------------------- kafka_topics */
 
 /* {"retention.ms":"1000"}, of the topic of that name. */
@@ -223,7 +213,7 @@ static void add_partition(const struct kafka_fill *fill, const struct hw_metadat
     ext_rows_integer(rows, partition->leader_epoch);
     ext_rows_integer(rows, partition->partition_epoch);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        add_ids(rows, &partition->lists[lists[i]]);
+        ext_rows_ids(rows, partition->lists[lists[i]].ids, partition->lists[lists[i]].count);
     }
     add_directories(rows, partition);
     ext_rows_integer(rows, partition->recovery);
@@ -274,8 +264,10 @@ static enum hw_status add_leader(void *context, const struct hw_metadata_state *
     ext_rows_integer_unless(rows, previous, -1);
     ext_rows_integer(rows, partition->leader_epoch);
     ext_rows_integer(rows, partition->partition_epoch);
-    add_ids(rows, &partition->lists[HW_METADATA_ISR]);
-    add_ids(rows, &partition->lists[HW_METADATA_REPLICAS]);
+    ext_rows_ids(rows, partition->lists[HW_METADATA_ISR].ids,
+                 partition->lists[HW_METADATA_ISR].count);
+    ext_rows_ids(rows, partition->lists[HW_METADATA_REPLICAS].ids,
+                 partition->lists[HW_METADATA_REPLICAS].count);
     ext_rows_integer(rows, partition->recovery);
     ext_rows_text(rows, kafka_place_of(leaders->fill));
     ext_rows_null(rows);

@@ -259,10 +259,8 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 }
 
 static const struct ext_driver driver = {.methods = {.iVersion = 0,
-                                                     .xConnect = ext_vtab_connect,
+                                                     EXT_VTAB_METHODS,
                                                      .xBestIndex = table_best_index,
-                                                     .xDisconnect = ext_vtab_disconnect,
-                                                     .xOpen = ext_vtab_open,
                                                      .xClose = table_close,
                                                      .xFilter = table_filter,
                                                      .xNext = ext_rows_cursor_next,

@@ -99,15 +99,6 @@ enum hw_status live_look_topics(struct live_look *look)
 
 /* ----------------------------------------------------------------------------------- partitions */
 
-static void add_brokers(struct ext_rows *rows, const int32_t *ids, int count)
-{
-    for (int i = 0; i < count; i++) {
-        ext_rows_append(rows, "%s%d", i == 0 ? "[" : ",", (int)ids[i]);
-    }
-    ext_rows_append(rows, "%s", count == 0 ? "[]" : "]");
-    ext_rows_json(rows);
-}
-
 /* The partitions that are asked for, without those that have no leader. */
 static rd_kafka_topic_partition_list_t *led_partitions(const struct live_look *look,
                                                        const struct rd_kafka_metadata *metadata)
@@ -194,8 +185,8 @@ static void add_partition(struct ext_rows *rows, const char *topic,
     ext_rows_text(rows, topic);
     ext_rows_integer(rows, partition->id);
     ext_rows_integer_unless(rows, partition->leader, -1);
-    add_brokers(rows, partition->replicas, partition->replica_cnt);
-    add_brokers(rows, partition->isrs, partition->isr_cnt);
+    ext_rows_ids(rows, partition->replicas, partition->replica_cnt);
+    ext_rows_ids(rows, partition->isrs, partition->isr_cnt);
     found = add_offset(rows, offsets->of[LIVE_LOG_START], topic, partition->id);
     code = code == RD_KAFKA_RESP_ERR_NO_ERROR ? found : code;
     found = add_offset(rows, offsets->of[LIVE_HIGH_WATERMARK], topic, partition->id);
