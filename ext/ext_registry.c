@@ -46,7 +46,7 @@ static void leave(sqlite3_mutex *mutex)
     }
 }
 
-static void entry_destroy(struct ext_cluster *entry)
+static void registry_entry_destroy(struct ext_cluster *entry)
 {
     struct hw_error error;
 
@@ -112,7 +112,7 @@ bool ext_cluster_is_own(const struct ext_cluster *cluster)
 
 /* Directories are absolute paths, so that of a cluster in memory is never found. A reader takes also
  * one that is written. */
-static struct ext_cluster *find_open(const char *directory, bool is_reader)
+static struct ext_cluster *registry_find_open(const char *directory, bool is_reader)
 {
     struct ext_cluster *entry = clusters;
 
@@ -153,7 +153,7 @@ static enum hw_status entry_copy(const struct ext_cluster *entry,
     if (status == HW_OK) {
         status = hw_path_join(inner, path, ".lock", error);
     }
-    if (status == HW_OK && (opened = find_open(path, false)) != NULL) {
+    if (status == HW_OK && (opened = registry_find_open(path, false)) != NULL) {
         (void)ext_cluster_lock(opened);
     } else if (status == HW_OK) {
         status = hw_store_lock(disk, inner, &lock, error);
@@ -216,8 +216,9 @@ static enum hw_status entry_open(struct ext_cluster *entry,
     return status;
 }
 
-static enum hw_status entry_fill(struct ext_cluster *entry,
-                                 const struct ext_cluster_options *options, struct hw_error *error)
+static enum hw_status registry_entry_fill(struct ext_cluster *entry,
+                                          const struct ext_cluster_options *options,
+                                          struct hw_error *error)
 {
     bool in_memory = options->directory == NULL;
     const struct hw_allocator *allocator =
@@ -254,9 +255,9 @@ static enum hw_status entry_create(const struct ext_cluster_options *options,
     }
     *made = (struct ext_cluster){.references = 1, .process = hw_posix_process()};
     hw_snapshots_init(&made->snapshots, &ext_allocator);
-    status = entry_fill(made, options, error);
+    status = registry_entry_fill(made, options, error);
     if (status != HW_OK) {
-        entry_destroy(made);
+        registry_entry_destroy(made);
         return status;
     }
     made->next = clusters;
@@ -272,7 +273,8 @@ enum hw_status ext_registry_open(const struct ext_cluster_options *options,
     struct ext_cluster *found;
 
     enter(list_mutex());
-    found = options->directory == NULL ? NULL : find_open(options->directory, options->is_reader);
+    found = options->directory == NULL ? NULL
+                                       : registry_find_open(options->directory, options->is_reader);
     if (found == NULL) {
         status = entry_create(options, cluster, error);
     } else {
@@ -315,7 +317,7 @@ void ext_cluster_release(struct ext_cluster *cluster)
             link = &(*link)->next;
         }
         *link = cluster->next;
-        entry_destroy(cluster);
+        registry_entry_destroy(cluster);
     }
     leave(list_mutex());
 }

@@ -52,7 +52,7 @@ static void session_destroy(struct ext_owner *owner)
 }
 
 /* Whether the database lies in memory, as one can that has a name. */
-static bool is_in_memory(sqlite3 *db)
+static bool session_is_in_memory(sqlite3 *db)
 {
     const char *file = sqlite3_db_filename(db, "main");
     sqlite3_vfs *vfs = NULL;
@@ -71,7 +71,7 @@ static enum hw_status options_of_database(sqlite3 *db, struct ext_cluster_option
     char beside[HW_PATH_MAX];
 
     *options = (struct ext_cluster_options){.directory = NULL};
-    if (is_in_memory(db)) {
+    if (session_is_in_memory(db)) {
         return HW_OK;
     }
     if (snprintf(beside, sizeof beside, "%s%s", sqlite3_db_filename(db, "main"),

@@ -219,9 +219,10 @@ int ext_transaction_rollback_to(sqlite3_vtab *vtab, int level)
  */
 #define NAME "hw_transaction"
 
-static const struct ext_column columns[] = {{"state", "TEXT", "never read: there are no rows"}};
+static const struct ext_column transaction_columns[] = {
+    {"state", "TEXT", "never read: there are no rows"}};
 
-static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+static int transaction_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     (void)vtab;
     info->estimatedCost = 1;
@@ -229,8 +230,8 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-static int table_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text, int argc,
-                        sqlite3_value **argv)
+static int transaction_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text, int argc,
+                              sqlite3_value **argv)
 {
     (void)plan, (void)text, (void)argc, (void)argv;
     ext_rows_cursor_begin((struct ext_rows_cursor *)cursor, 1, NULL);
@@ -255,11 +256,11 @@ static int table_disconnect(sqlite3_vtab *vtab)
 static const struct ext_driver transaction_driver = {
     .methods = {.iVersion = 2,
                 .xConnect = ext_vtab_connect,
-                .xBestIndex = table_best_index,
+                .xBestIndex = transaction_best_index,
                 .xDisconnect = table_disconnect,
                 .xOpen = ext_vtab_open,
                 .xClose = ext_rows_cursor_close,
-                .xFilter = table_filter,
+                .xFilter = transaction_filter,
                 .xNext = ext_rows_cursor_next,
                 .xEof = ext_rows_cursor_eof,
                 .xColumn = ext_rows_cursor_column,
@@ -283,7 +284,7 @@ const struct ext_schema ext_transaction_schema = {
     .use = NAME,
     .summary = "always empty; the extension writes to it so that CREATE and DROP follow a ROLLBACK",
     .example = "SELECT count(*) FROM " NAME ";",
-    EXT_COLUMNS(columns)};
+    EXT_COLUMNS(transaction_columns)};
 
 /* Whether the schema has a table of that name by itself: it hides the one of the module. */
 static bool is_hidden_in(sqlite3 *db, const char *schema)

@@ -191,7 +191,8 @@ ENTRY_POINT int sqlite3_highwater_init(sqlite3 *db, char **message,
 ENTRY_POINT int sqlite3_highwater_readonly_init(sqlite3 *db, char **message,
                                                 const sqlite3_api_routines *api);
 
-static int enter(sqlite3 *db, char **message, const sqlite3_api_routines *api, bool is_restricted)
+static int highwater_enter(sqlite3 *db, char **message, const sqlite3_api_routines *api,
+                           bool is_restricted)
 {
     if (host_version(api) < EXT_SQLITE_OLDEST) {
         return refuse_old_sqlite(message, api);
@@ -202,12 +203,12 @@ static int enter(sqlite3 *db, char **message, const sqlite3_api_routines *api, b
 
 int sqlite3_highwater_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
 {
-    return enter(db, message, api, false);
+    return highwater_enter(db, message, api, false);
 }
 
 /* For hosts that run other people's SQL, such as a web server: nothing that has an effect is there,
  * and kafka_ tables read below the folder that the environment variable HIGHWATER_ROOT names. */
 int sqlite3_highwater_readonly_init(sqlite3 *db, char **message, const sqlite3_api_routines *api)
 {
-    return enter(db, message, api, true);
+    return highwater_enter(db, message, api, true);
 }

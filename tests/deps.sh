@@ -16,7 +16,7 @@
 #   ports  musl, cross compilers, an emulator of their processors: for `make ports`
 #   pip    a Python that makes environments: for `make live-newest`
 #   npm    npm, which brings other SQLites: for `make sqlite-versions`
-#   amalgamation  python3 and ctags: for `make amalgamation`
+#   amalgamation  python3: for `make amalgamation`
 #   windows       wine: for `make windows`
 #   packages      a Python that makes environments and loads extensions, emulators, debhelper: for `make packages`
 #
@@ -106,7 +106,6 @@ missing_of() {
         ;;
     amalgamation)
         has_command python3 || echo python3
-        { ctags --version 2>/dev/null | grep -q Universal; } || echo universal-ctags
         ;;
     page)
         has_command chromium || echo chromium

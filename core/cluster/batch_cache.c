@@ -160,8 +160,9 @@ enum hw_status hw_batch_cache_add(struct hw_batch_cache *cache, uint64_t content
 /* --------------------------------------------------------------------------- records of a batch */
 
 /* The next record's offset, which must be above *previous and takes its place. */
-static enum hw_status step(const struct hw_cached_batch *entry, struct hw_record_iterator *iterator,
-                           hw_offset_t *previous, bool *found, struct hw_error *error)
+static enum hw_status cache_step(const struct hw_cached_batch *entry,
+                                 struct hw_record_iterator *iterator, hw_offset_t *previous,
+                                 bool *found, struct hw_error *error)
 {
     hw_offset_t offset;
     enum hw_status status = hw_record_iterator_skip(iterator, &offset, found, error);
@@ -201,7 +202,7 @@ static enum hw_status know(struct hw_cached_batch *entry, int32_t count, bool *d
             entry->known_count += (int32_t)stepped;
             continue;
         }
-        status = step(entry, &walk, &previous, &found, error);
+        status = cache_step(entry, &walk, &previous, &found, error);
         if (status != HW_OK) {
             return status;
         }
@@ -228,7 +229,7 @@ static enum hw_status walk_to(const struct hw_cached_batch *entry, hw_offset_t l
     /* Also the record behind the last one, whose offset has to be in order. */
     while (found && previous < high) {
         const uint8_t *at = walk.at;
-        enum hw_status status = step(entry, &walk, &previous, &found, error);
+        enum hw_status status = cache_step(entry, &walk, &previous, &found, error);
 
         if (status != HW_OK) {
             return status;

@@ -19,7 +19,7 @@ static bool span_is(struct span span, const char *text)
     return strlen(text) == span.size && memcmp(span.text, text, span.size) == 0;
 }
 
-static struct span trim(struct span span)
+static struct span config_trim(struct span span)
 {
     while (span.size > 0 && (unsigned char)span.text[0] <= ' ') {
         span.text++;
@@ -149,7 +149,7 @@ static bool normalize_choices(const char *choices, struct span value,
     size_t size = 0;
 
     while (next_part(&rest, ',', &part)) {
-        if (!find_choice(choices, trim(part), &number, &chosen)) {
+        if (!find_choice(choices, config_trim(part), &number, &chosen)) {
             return false;
         }
         picked |= UINT32_C(1) << number;
@@ -180,7 +180,7 @@ static bool normalize_variant(struct span value, char normal[HW_CONFIG_NORMAL_SI
 bool hw_config_normalize(const struct hw_config_entry *entry, const char *value,
                          char normal[HW_CONFIG_NORMAL_SIZE])
 {
-    struct span trimmed = trim((struct span){.text = value, .size = strlen(value)});
+    struct span trimmed = config_trim((struct span){.text = value, .size = strlen(value)});
 
     switch (entry->type) {
     case HW_CONFIG_INTEGER:

@@ -65,7 +65,7 @@ static bool is_writing(const struct hw_state_lines *lines)
     return lines->out != NULL && lines->status == HW_OK;
 }
 
-static void put(struct hw_state_lines *lines, const char *text, size_t size)
+static void words_put(struct hw_state_lines *lines, const char *text, size_t size)
 {
     if (is_writing(lines)) {
         lines->status = hw_buffer_append(lines->out, text, size, lines->error);
@@ -79,8 +79,8 @@ void hw_state_begin(struct hw_state_lines *lines, const char *keyword, size_t wo
     lines->word = 1;
     if (lines->out != NULL) {
         lines->start = lines->out->size;
-        put(lines, "00000000 ", lines->have_crcs ? HW_STATE_CRC_PREFIX : 0);
-        put(lines, keyword, strlen(keyword));
+        words_put(lines, "00000000 ", lines->have_crcs ? HW_STATE_CRC_PREFIX : 0);
+        words_put(lines, keyword, strlen(keyword));
     } else if (lines->status == HW_OK &&
                (!hw_state_is_at(lines, keyword) || lines->word_count != word_count + 1)) {
         (void)snprintf(what, sizeof what, "expected \"%s\" and %zu words", keyword, word_count);
@@ -115,7 +115,7 @@ void hw_state_end(struct hw_state_lines *lines)
         if (lines->have_crcs) {
             put_crc(lines);
         }
-        put(lines, "\n", 1);
+        words_put(lines, "\n", 1);
     } else if (lines->status == HW_OK) {
         hw_state_next_line(lines);
     }
@@ -191,7 +191,7 @@ void hw_state_number(struct hw_state_lines *lines, int64_t *number, int64_t mini
         *number = -1;
         return;
     }
-    put(lines, " ", 1);
+    words_put(lines, " ", 1);
     if (is_writing(lines)) {
         lines->status = hw_json_append_integer(lines->out, *number, lines->error);
     } else if (take_word(lines, &word)) {
@@ -240,9 +240,9 @@ void hw_state_word(struct hw_state_lines *lines, const char **word)
 {
     char *taken;
 
-    put(lines, " ", 1);
+    words_put(lines, " ", 1);
     if (lines->out != NULL) {
-        put(lines, *word, strlen(*word));
+        words_put(lines, *word, strlen(*word));
     } else if (take_word(lines, &taken)) {
         *word = taken;
     }
@@ -311,7 +311,7 @@ void hw_state_escaped(struct hw_state_lines *lines, const char **text)
 {
     char *word;
 
-    put(lines, " ", 1);
+    words_put(lines, " ", 1);
     if (lines->out != NULL) {
         put_escaped(lines, *text);
     } else if (take_word(lines, &word)) {
@@ -327,7 +327,7 @@ void hw_state_text(struct hw_state_lines *lines, const char **text)
     if (hw_state_maybe(lines, "-", *text == NULL)) {
         *text = NULL;
     } else if (lines->out != NULL) {
-        put(lines, " =", 2);
+        words_put(lines, " =", 2);
         put_escaped(lines, *text);
     } else if (take_word(lines, &word)) {
         lines->is_wrong = word[0] != '=' || !unescape(word + 1);
@@ -411,12 +411,12 @@ void hw_state_list(struct hw_state_lines *lines, size_t *numbers, int32_t count,
     int64_t number;
     int32_t read = 0;
 
-    put(lines, " [", 2);
+    words_put(lines, " [", 2);
     for (int32_t i = 0; is_writing(lines) && i < count; i++) {
-        put(lines, ",", i > 0);
+        words_put(lines, ",", i > 0);
         lines->status = hw_json_append_integer(lines->out, (int64_t)numbers[i], lines->error);
     }
-    put(lines, "]", 1);
+    words_put(lines, "]", 1);
     if (take_word(lines, &word)) {
         at = word;
         while (read < count && next_in_list(&at, maximum, &number)) {

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { FILE_SIZE_MAX = 1 << 28, FIELDS_MAX = 3 };
+enum { CHECKPOINT_SIZE_MAX = 1 << 28, FIELDS_MAX = 3 };
 
 struct hw_checkpoint_lines hw_checkpoint_lines_of(const uint8_t *bytes, size_t size)
 {
@@ -106,7 +106,7 @@ enum hw_status hw_checkpoint_scan_open(struct hw_checkpoint_scan *scan, struct h
 
     content.size = 0;
     *scan = (struct hw_checkpoint_scan){.kind = kind, .content = content, .expected = -1};
-    status = hw_store_read_whole(store, path, FILE_SIZE_MAX, &scan->content, error);
+    status = hw_store_read_whole(store, path, CHECKPOINT_SIZE_MAX, &scan->content, error);
     if (status != HW_OK || scan->content.size == 0) {
         scan->is_at_end = true;
         return status;
@@ -115,7 +115,7 @@ enum hw_status hw_checkpoint_scan_open(struct hw_checkpoint_scan *scan, struct h
     return HW_OK;
 }
 
-static void set_fault(struct hw_checkpoint_row *row, const char *text)
+static void checkpoint_set_fault(struct hw_checkpoint_row *row, const char *text)
 {
     (void)snprintf(row->fault, sizeof row->fault, "line %" PRId64 ": %s", row->line, text);
 }
@@ -127,12 +127,12 @@ static bool take_head(struct hw_checkpoint_scan *scan, struct hw_checkpoint_span
     int64_t number;
 
     if (!hw_checkpoint_number(line, INT32_MAX, &number)) {
-        set_fault(row, row->line == 1 ? "the version is no number"
-                                      : "the number of entries is no number");
+        checkpoint_set_fault(row, row->line == 1 ? "the version is no number"
+                                                 : "the number of entries is no number");
         return true;
     }
     if (row->line == 1 && number != 0) {
-        set_fault(row, "the version is not 0");
+        checkpoint_set_fault(row, "the version is not 0");
         return true;
     }
     if (row->line == 2) {
@@ -151,18 +151,18 @@ static void take_entry(struct hw_checkpoint_scan *scan, struct hw_checkpoint_spa
 
     scan->count++;
     if (count != expected) {
-        set_fault(row,
-                  count == 1 && fields[0].size == 0 ? "it is empty" : "wrong number of fields");
+        checkpoint_set_fault(row, count == 1 && fields[0].size == 0 ? "it is empty"
+                                                                    : "wrong number of fields");
         return;
     }
     row->topic = fields[0];
     if (expected == 3 && !hw_is_topic_name(fields[0].text, fields[0].size)) {
-        set_fault(row, "the topic is no topic's name");
+        checkpoint_set_fault(row, "the topic is no topic's name");
     } else if (!hw_checkpoint_number(fields[count - 2], INT32_MAX, &number)) {
-        set_fault(row, expected == 3 ? "the partition is no number from 0 to 2147483647"
-                                     : "the epoch is no number from 0 to 2147483647");
+        checkpoint_set_fault(row, expected == 3 ? "the partition is no number from 0 to 2147483647"
+                                                : "the epoch is no number from 0 to 2147483647");
     } else if (!hw_checkpoint_number(fields[count - 1], INT64_MAX, &row->offset)) {
-        set_fault(row, "the offset is no number, 0 or more");
+        checkpoint_set_fault(row, "the offset is no number, 0 or more");
     } else {
         row->number = (int32_t)number;
     }

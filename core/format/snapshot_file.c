@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 enum {
-    FILE_SIZE_MAX = 1 << 28, /* More than any real file; bounds the memory. */
+    SNAPSHOT_SIZE_MAX = 1 << 28, /* More than any real file; bounds the memory. */
     HEAD_SIZE = 10,
     ENTRY_SIZE = 46,
-    AT_CRC = 2,
+    SNAPSHOT_AT_CRC = 2,
     AT_COUNT = 6,
     VERSION = 1
 };
@@ -44,7 +44,7 @@ static void decode_head(struct hw_snapshot_file *snapshot)
         return;
     }
     snapshot->version = hw_get_i16(content->bytes);
-    snapshot->crc = hw_get_u32(content->bytes + AT_CRC);
+    snapshot->crc = hw_get_u32(content->bytes + SNAPSHOT_AT_CRC);
     snapshot->crc_found = hw_crc32c(content->bytes + AT_COUNT, content->size - AT_COUNT);
     snapshot->count = hw_get_i32(content->bytes + AT_COUNT);
     room = (int64_t)(content->size - HEAD_SIZE) / ENTRY_SIZE;
@@ -75,11 +75,11 @@ enum hw_status hw_snapshot_file_read(struct hw_snapshot_file *snapshot, struct h
 
     content.size = 0;
     *snapshot = (struct hw_snapshot_file){.content = content};
-    status = hw_store_read_whole(store, path, FILE_SIZE_MAX, &snapshot->content, error);
+    status = hw_store_read_whole(store, path, SNAPSHOT_SIZE_MAX, &snapshot->content, error);
     if (status == HW_CORRUPT) { /* Too large. */
         snapshot->has_fault = true;
         (void)snprintf(snapshot->fault, sizeof snapshot->fault, "the file is larger than %d bytes",
-                       FILE_SIZE_MAX);
+                       SNAPSHOT_SIZE_MAX);
         return HW_OK;
     }
     if (status == HW_OK) {
@@ -111,7 +111,7 @@ void hw_snapshot_finish(uint8_t *bytes, size_t count)
 {
     hw_put_i16(bytes, VERSION);
     hw_put_i32(bytes + AT_COUNT, (int32_t)count);
-    hw_put_u32(bytes + AT_CRC,
+    hw_put_u32(bytes + SNAPSHOT_AT_CRC,
                hw_crc32c(bytes + AT_COUNT, hw_snapshot_size_bytes(count) - AT_COUNT));
 }
 

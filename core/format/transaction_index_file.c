@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum {
-    FILE_SIZE_MAX = 1 << 28,
-    AT_PRODUCER_ID = 2,
+    INDEX_SIZE_MAX = 1 << 28,
+    ENTRY_AT_PRODUCER_ID = 2,
     AT_FIRST_OFFSET = 10,
     AT_LAST_OFFSET = 18,
     AT_LAST_STABLE_OFFSET = 26
@@ -17,7 +17,7 @@ enum {
 enum hw_status hw_transaction_index_read(struct hw_store *store, const char *path,
                                          struct hw_buffer *content, struct hw_error *error)
 {
-    enum hw_status status = hw_store_read_whole(store, path, FILE_SIZE_MAX, content, error);
+    enum hw_status status = hw_store_read_whole(store, path, INDEX_SIZE_MAX, content, error);
 
     return status == HW_NOT_FOUND ? HW_OK : status;
 }
@@ -25,7 +25,7 @@ enum hw_status hw_transaction_index_read(struct hw_store *store, const char *pat
 struct hw_aborted_transaction hw_aborted_transaction_get(const uint8_t *bytes)
 {
     return (struct hw_aborted_transaction){.version = hw_get_i16(bytes),
-                                           .producer_id = hw_get_i64(bytes + AT_PRODUCER_ID),
+                                           .producer_id = hw_get_i64(bytes + ENTRY_AT_PRODUCER_ID),
                                            .first_offset = hw_get_i64(bytes + AT_FIRST_OFFSET),
                                            .last_offset = hw_get_i64(bytes + AT_LAST_OFFSET),
                                            .last_stable_offset =
@@ -35,7 +35,7 @@ struct hw_aborted_transaction hw_aborted_transaction_get(const uint8_t *bytes)
 void hw_aborted_transaction_put(uint8_t *bytes, const struct hw_aborted_transaction *entry)
 {
     hw_put_i16(bytes, entry->version);
-    hw_put_i64(bytes + AT_PRODUCER_ID, entry->producer_id);
+    hw_put_i64(bytes + ENTRY_AT_PRODUCER_ID, entry->producer_id);
     hw_put_i64(bytes + AT_FIRST_OFFSET, entry->first_offset);
     hw_put_i64(bytes + AT_LAST_OFFSET, entry->last_offset);
     hw_put_i64(bytes + AT_LAST_STABLE_OFFSET, entry->last_stable_offset);

@@ -313,8 +313,8 @@ static enum hw_status find_time_batch(struct hw_index_check *check, hw_offset_t 
     return status;
 }
 
-static enum hw_status check_timestamp(struct hw_index_check *check, struct hw_index_row *row,
-                                      struct hw_error *error)
+static enum hw_status index_check_timestamp(struct hw_index_check *check, struct hw_index_row *row,
+                                            struct hw_error *error)
 {
     enum hw_status status = find_time_batch(check, row->offset, error);
 
@@ -373,7 +373,8 @@ static enum hw_status check_entry(struct hw_index_check *check, struct hw_index_
         return HW_OK;
     }
     if (check->log.file != NULL) {
-        status = is_time ? check_timestamp(check, row, error) : check_position(check, row, error);
+        status =
+            is_time ? index_check_timestamp(check, row, error) : check_position(check, row, error);
     }
     /* One bad entry does not make those behind it bad. */
     if (row->fault[0] == '\0') {

@@ -166,16 +166,16 @@ static enum hw_status files_measure(struct hw_kafka_files *files, struct hw_kafk
 static enum hw_status files_take_directory(struct hw_kafka_files *files, struct hw_kafka_file *file,
                                            struct hw_error *error)
 {
-    static const enum hw_file_kind kinds[] = {[HW_KAFKA_LIVE] = HW_FILE_PARTITION,
-                                              [HW_KAFKA_DELETE] = HW_FILE_DELETE,
-                                              [HW_KAFKA_STRAY] = HW_FILE_STRAY,
-                                              [HW_KAFKA_FUTURE] = HW_FILE_FUTURE};
+    static const enum hw_file_kind file_kinds[] = {[HW_KAFKA_LIVE] = HW_FILE_PARTITION,
+                                                   [HW_KAFKA_DELETE] = HW_FILE_DELETE,
+                                                   [HW_KAFKA_STRAY] = HW_FILE_STRAY,
+                                                   [HW_KAFKA_FUTURE] = HW_FILE_FUTURE};
 
     struct hw_path_look look;
     enum hw_status status = hw_path_format(file->path, error, "%s", files->path);
 
     files->is_begun = true;
-    file->kind = kinds[files->partition->state];
+    file->kind = file_kinds[files->partition->state];
     if (status == HW_OK && files->unread.message[0] != '\0') {
         *error = files->unread;
         return HW_IO;

@@ -94,8 +94,8 @@ static bool was_returned(const struct hw_partition_scan *scan)
             (first == HW_OFFSET_NONE ? last : first) > scan->resume_last);
 }
 
-static enum hw_status open_file(struct hw_partition_scan *scan, const char *file,
-                                struct hw_error *error)
+static enum hw_status scan_open_file(struct hw_partition_scan *scan, const char *file,
+                                     struct hw_error *error)
 {
     enum hw_status status = hw_segment_paths_of_file(&scan->paths, file, error);
 
@@ -134,7 +134,7 @@ enum hw_status hw_partition_scan_open(const struct hw_kafka_partition *partition
         status = hw_error_set(error, HW_IO, "%s", partition->fault);
     } else {
         status = partition->file == NULL ? hw_segment_list_open(&made->segments, partition, error)
-                                         : open_file(made, partition->file, error);
+                                         : scan_open_file(made, partition->file, error);
     }
     if (status == HW_IO && partition->file == NULL) {
         made->is_unlisted = true;
@@ -248,7 +248,7 @@ static void set_control_error(struct hw_partition_scan *scan, const struct hw_re
 }
 
 /* A row about the entry as such. */
-static void take_entry(struct hw_partition_scan *scan)
+static void scan_take_entry(struct hw_partition_scan *scan)
 {
     struct hw_partition_row *row = &scan->row;
 
@@ -298,7 +298,7 @@ static enum hw_status count_records(struct hw_partition_scan *scan, struct hw_er
 }
 
 /* The next record of the batch that is open; *found is false behind the last one. */
-static bool next_record(struct hw_partition_scan *scan)
+static bool scan_next_record(struct hw_partition_scan *scan)
 {
     struct hw_partition_row *row = &scan->row;
     enum hw_segment_record_kind kind;
@@ -336,7 +336,7 @@ static enum hw_status open_entry(struct hw_partition_scan *scan, bool *is_row,
 {
     enum hw_status status = HW_OK;
 
-    take_entry(scan);
+    scan_take_entry(scan);
     *is_row = true;
     if (scan->options.wants_records && scan->row.crc_ok) {
         bool is_counted = false;
@@ -381,7 +381,7 @@ enum hw_status hw_partition_scan_next(struct hw_partition_scan *scan,
         bool has_entry = false;
 
         if (scan->is_in_batch) {
-            found = next_record(scan);
+            found = scan_next_record(scan);
             continue;
         }
         if (scan->segment == NULL) {

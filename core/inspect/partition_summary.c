@@ -64,10 +64,11 @@ static void summary_check_index(struct hw_segment_summary *summary,
 }
 
 /* Records of a good batch, whose header may not tell. */
-static enum hw_status count_records(struct hw_segment_summary *summary,
-                                    struct hw_segment_scan *scan,
-                                    struct hw_segment_records *records,
-                                    const struct hw_segment_entry *entry, struct hw_error *error)
+static enum hw_status summary_count_records(struct hw_segment_summary *summary,
+                                            struct hw_segment_scan *scan,
+                                            struct hw_segment_records *records,
+                                            const struct hw_segment_entry *entry,
+                                            struct hw_error *error)
 {
     struct hw_record record;
     enum hw_status status;
@@ -110,7 +111,7 @@ static enum hw_status count_batches(struct hw_segment_summary *summary,
             if (entry.batch.max_timestamp > summary->max_timestamp) {
                 summary->max_timestamp = entry.batch.max_timestamp;
             }
-            status = count_records(summary, scan, &records, &entry, error);
+            status = summary_count_records(summary, scan, &records, &entry, error);
         }
     }
     hw_segment_records_release(&records);

@@ -16,7 +16,7 @@ enum {
     WINDOW_MAX = 1 << 20,
     AT_LEGACY_ATTRIBUTES = 17,
     AT_LEGACY_TIMESTAMP = 18,
-    CHECKSUM_START = 21,
+    SEGMENT_CHECKSUM_START = 21,
     LEGACY_CHECKSUM_START = 16
 };
 
@@ -245,9 +245,9 @@ enum hw_status hw_segment_file_checksum(struct hw_segment_file *file, int64_t po
         status = hw_segment_file_view(file, position, (size_t)size, &bytes, &got, error);
     }
     if (status == HW_OK) {
-        status =
-            checksum_pieces(file, position + (is_legacy ? LEGACY_CHECKSUM_START : CHECKSUM_START),
-                            position + size, is_legacy, crc, error);
+        status = checksum_pieces(
+            file, position + (is_legacy ? LEGACY_CHECKSUM_START : SEGMENT_CHECKSUM_START),
+            position + size, is_legacy, crc, error);
     }
     if (status == HW_OK) {
         *is_right = *crc == batch->crc && position + size <= file->size_bytes;
@@ -260,7 +260,7 @@ enum hw_status hw_segment_file_checksum(struct hw_segment_file *file, int64_t po
 enum {
     SEARCH_CHUNK = 64 * 1024,
     AT_LENGTH = 8,
-    AT_MAGIC = 16,
+    SEGMENT_AT_MAGIC = 16,
     /* Bytes that may be checksummed while a file is searched: so many, and all of it so often. Junk
      * can be made so that every other byte begins what looks like a batch of any size. */
     CHECKSUM_BYTES = 16 << 20,
@@ -272,7 +272,7 @@ static bool is_candidate(const uint8_t *bytes, int64_t left)
 {
     int32_t length = hw_get_i32(bytes + AT_LENGTH);
 
-    return bytes[AT_MAGIC] <= 2 && length >= HW_BATCH_LENGTH_MIN &&
+    return bytes[SEGMENT_AT_MAGIC] <= 2 && length >= HW_BATCH_LENGTH_MIN &&
            length <= left - HW_BATCH_OVERHEAD && (bytes[0] & 0x80) == 0;
 }
 

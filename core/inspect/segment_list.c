@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-static enum hw_status list_add(struct hw_segment_list *list, hw_offset_t base_offset, bool is_swap,
-                               struct hw_error *error)
+static enum hw_status segment_list_add(struct hw_segment_list *list, hw_offset_t base_offset,
+                                       bool is_swap, struct hw_error *error)
 {
     enum hw_status status =
         hw_array_reserve(list->allocator, (void **)&list->items, &list->capacity, list->count + 1,
@@ -82,7 +82,7 @@ static enum hw_status list_swaps(struct hw_segment_list *list,
             base_offset >= list->cleaned_from) {
             continue;
         }
-        status = list_add(list, base_offset, true, error);
+        status = segment_list_add(list, base_offset, true, error);
         if (status == HW_OK) {
             status = swap_end(partition, base_offset, &end, error);
         }
@@ -120,7 +120,7 @@ enum hw_status hw_segment_list_open(struct hw_segment_list *list,
 
         if (hw_segment_name_parse(names.names[i], ".log", &base_offset) &&
             !(base_offset >= list->replaced_from && base_offset < list->replaced_to)) {
-            status = list_add(list, base_offset, false, error);
+            status = segment_list_add(list, base_offset, false, error);
         }
     }
     if (status == HW_OK && list->count > 0) {

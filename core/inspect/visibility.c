@@ -68,9 +68,10 @@ static enum hw_status transaction_add_aborted(struct hw_transaction_state *state
 }
 
 /* The producer's transaction is over. */
-static enum hw_status end_transaction(struct hw_transaction_state *state,
-                                      const struct hw_batch *batch, enum hw_control_type marker,
-                                      struct hw_error *error)
+static enum hw_status visibility_end_transaction(struct hw_transaction_state *state,
+                                                 const struct hw_batch *batch,
+                                                 enum hw_control_type marker,
+                                                 struct hw_error *error)
 {
     struct hw_transaction *open = find_open(state, batch->producer_id);
     enum hw_status status = HW_OK;
@@ -93,8 +94,9 @@ static enum hw_status end_transaction(struct hw_transaction_state *state,
 }
 
 /* Take notice of the next batch; `marker` is what its first record is, if it is a control batch. */
-static enum hw_status take_batch(struct hw_transaction_state *state, const struct hw_batch *batch,
-                                 enum hw_control_type marker, struct hw_error *error)
+static enum hw_status visibility_take_batch(struct hw_transaction_state *state,
+                                            const struct hw_batch *batch,
+                                            enum hw_control_type marker, struct hw_error *error)
 {
     if (batch->magic < 2 || batch->producer_id < 0 ||
         (batch->attributes & HW_BATCH_TRANSACTIONAL) == 0) {
@@ -102,7 +104,7 @@ static enum hw_status take_batch(struct hw_transaction_state *state, const struc
     }
     if ((batch->attributes & HW_BATCH_CONTROL) != 0) {
         return marker == HW_CONTROL_ABORT || marker == HW_CONTROL_COMMIT
-                   ? end_transaction(state, batch, marker, error)
+                   ? visibility_end_transaction(state, batch, marker, error)
                    : HW_OK;
     }
     return find_open(state, batch->producer_id) == NULL
@@ -141,7 +143,7 @@ enum hw_status hw_transaction_state_take_batches(struct hw_transaction_state *st
                                                    : HW_CONTROL_UNKNOWN;
         }
         if (status == HW_OK) {
-            status = take_batch(state, &row->entry.batch, marker, error);
+            status = visibility_take_batch(state, &row->entry.batch, marker, error);
         }
     } while (status == HW_OK && row != NULL);
     hw_partition_scan_close(scan);
@@ -286,8 +288,8 @@ static enum hw_status take_index(struct hw_visibility *view, const char *path, h
 
 /* The transactions that were open at `end`, out of the snapshot. *is_good tells whether it can be
  * used. */
-static enum hw_status take_snapshot(struct hw_visibility *view, const char *name, bool *is_good,
-                                    struct hw_error *error)
+static enum hw_status visibility_take_snapshot(struct hw_visibility *view, const char *name,
+                                               bool *is_good, struct hw_error *error)
 {
     struct hw_snapshot_file snapshot;
     char path[HW_PATH_MAX];
@@ -327,7 +329,7 @@ static enum hw_status take_files(struct hw_visibility *view, hw_offset_t *end,
     for (size_t i = names.count; status == HW_OK && !is_good && i > 0; i--) {
         if (hw_segment_name_split(names.names[i - 1], &offset, &suffix) &&
             offset <= view->high_watermark && strcmp(suffix, ".snapshot") == 0) {
-            status = take_snapshot(view, names.names[i - 1], &is_good, error);
+            status = visibility_take_snapshot(view, names.names[i - 1], &is_good, error);
             *end = is_good ? offset : 0;
         }
     }
@@ -350,7 +352,8 @@ static enum hw_status take_files(struct hw_visibility *view, hw_offset_t *end,
     return status;
 }
 
-static enum hw_status fill_transactions(struct hw_visibility *view, struct hw_error *error)
+static enum hw_status visibility_fill_transactions(struct hw_visibility *view,
+                                                   struct hw_error *error)
 {
     hw_offset_t first = 0;
     enum hw_status status = view->scope.file == NULL ? take_files(view, &first, error) : HW_OK;
@@ -414,7 +417,7 @@ enum hw_status hw_visibility_of(struct hw_visibility *view, const struct hw_batc
         view->has_looked = status == HW_OK;
     }
     if (status == HW_OK && is_worth && !view->has_transactions) {
-        status = fill_transactions(view, error);
+        status = visibility_fill_transactions(view, error);
     }
     if (offset < view->log_start) {
         *visibility = "below_log_start";

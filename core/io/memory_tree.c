@@ -8,8 +8,8 @@
 
 enum { BUCKETS_MIN = 64 };
 
-static size_t bucket_of(const struct hw_memory_tree *tree, const struct hw_memory_node *parent,
-                        const char *name, size_t name_size)
+static size_t tree_bucket_of(const struct hw_memory_tree *tree, const struct hw_memory_node *parent,
+                             const char *name, size_t name_size)
 {
     /* FNV-1a, begun with the parent's address. */
     uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)(uintptr_t)parent;
@@ -24,7 +24,7 @@ static struct hw_memory_node *node_find(const struct hw_memory_tree *tree,
                                         const struct hw_memory_node *parent, const char *name,
                                         size_t name_size)
 {
-    struct hw_memory_node *node = tree->buckets[bucket_of(tree, parent, name, name_size)];
+    struct hw_memory_node *node = tree->buckets[tree_bucket_of(tree, parent, name, name_size)];
 
     while (node != NULL && (node->parent != parent || strlen(node->name) != name_size ||
                             memcmp(node->name, name, name_size) != 0)) {
@@ -35,7 +35,7 @@ static struct hw_memory_node *node_find(const struct hw_memory_tree *tree,
 
 static void bucket_put(struct hw_memory_tree *tree, struct hw_memory_node *node)
 {
-    size_t bucket = bucket_of(tree, node->parent, node->name, strlen(node->name));
+    size_t bucket = tree_bucket_of(tree, node->parent, node->name, strlen(node->name));
 
     node->chain = tree->buckets[bucket];
     tree->buckets[bucket] = node;
@@ -88,7 +88,7 @@ static void node_attach(struct hw_memory_tree *tree, struct hw_memory_node *node
 static void node_detach(struct hw_memory_tree *tree, struct hw_memory_node *node)
 {
     struct hw_memory_node **link =
-        &tree->buckets[bucket_of(tree, node->parent, node->name, strlen(node->name))];
+        &tree->buckets[tree_bucket_of(tree, node->parent, node->name, strlen(node->name))];
 
     while (*link != node) {
         link = &(*link)->chain;

@@ -10,13 +10,13 @@
 #include <string.h>
 
 /* Takes one entry. *is_in_order is false if it may not stand behind those before. */
-typedef enum hw_status take_entry(void *context, const struct hw_checkpoint_row *row,
-                                  bool *is_in_order, struct hw_error *error);
+typedef enum hw_status checkpoint_take_entry(void *context, const struct hw_checkpoint_row *row,
+                                             bool *is_in_order, struct hw_error *error);
 
 /* Read a file that has to be relied on: the first fault is the end. */
 static enum hw_status read_file(struct hw_store *store, const char *path,
                                 enum hw_checkpoint_kind kind, const struct hw_allocator *allocator,
-                                take_entry *take, void *context, struct hw_error *error)
+                                checkpoint_take_entry *take, void *context, struct hw_error *error)
 {
     struct hw_checkpoint_scan scan;
     struct hw_checkpoint_row row;

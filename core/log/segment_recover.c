@@ -40,7 +40,7 @@ enum hw_status hw_segment_read_bytes(struct hw_segment *segment, int64_t positio
 enum { CHUNK_SIZE = 1024 * 1024 };
 
 /* A walk over a whole segment, through a buffer that holds one stretch of the file. */
-struct walk {
+struct recovery_walk {
     struct hw_segment *segment;
     struct hw_buffer buffer;
     int64_t buffer_position;
@@ -55,7 +55,7 @@ struct walk {
 };
 
 /* Have `size` bytes from `position` on in the buffer; they are in the file. */
-static enum hw_status walk_fill(struct walk *walk, int64_t position, size_t size,
+static enum hw_status walk_fill(struct recovery_walk *walk, int64_t position, size_t size,
                                 struct hw_error *error)
 {
     struct hw_buffer *buffer = &walk->buffer;
@@ -82,7 +82,7 @@ static enum hw_status walk_fill(struct walk *walk, int64_t position, size_t size
 
 /* A good message of format 0 or 1 was written by an old Kafka. A replica cannot hold it, but it is
  * nothing to cut either; anything else is damage. */
-static enum hw_status walk_judge_legacy(struct walk *walk, struct hw_batch *entry,
+static enum hw_status walk_judge_legacy(struct recovery_walk *walk, struct hw_batch *entry,
                                         const char **reason, struct hw_error *error)
 {
     enum hw_status status = walk_fill(walk, walk->end, hw_batch_size_bytes(entry), error);
@@ -106,8 +106,8 @@ static enum hw_status walk_judge_legacy(struct walk *walk, struct hw_batch *entr
 }
 
 /* Judge the entry at walk->end. *reason is NULL if it is a good batch. */
-static enum hw_status walk_judge(struct walk *walk, struct hw_batch *batch, const char **reason,
-                                 struct hw_error *error)
+static enum hw_status walk_judge(struct recovery_walk *walk, struct hw_batch *batch,
+                                 const char **reason, struct hw_error *error)
 {
     int64_t left = walk->segment->size_bytes - walk->end;
     size_t header = left < HW_BATCH_HEADER_SIZE ? (size_t)left : (size_t)HW_BATCH_HEADER_SIZE;
@@ -147,7 +147,7 @@ static enum hw_status walk_judge(struct walk *walk, struct hw_batch *batch, cons
 }
 
 /* Walk from the start to the first entry that is not good. */
-static enum hw_status walk_run(struct walk *walk, struct hw_error *error)
+static enum hw_status recovery_walk_run(struct recovery_walk *walk, struct hw_error *error)
 {
     unsigned batches = 0;
     enum hw_status status = HW_OK;
@@ -178,10 +178,10 @@ static enum hw_status walk_run(struct walk *walk, struct hw_error *error)
 enum hw_status hw_segment_walk(struct hw_segment *segment, hw_segment_visit *visit, void *context,
                                struct hw_error *error)
 {
-    struct walk walk = {
+    struct recovery_walk walk = {
         .segment = segment, .limit = segment->next_offset, .visit = visit, .context = context};
 
-    return walk_run(&walk, error);
+    return recovery_walk_run(&walk, error);
 }
 
 void hw_segment_forget_batches(struct hw_segment *segment)
@@ -259,7 +259,7 @@ static enum hw_status builder_visit(void *context, const struct hw_batch *batch,
 }
 
 /* Run the walk into new indexes and put them in place of the old ones. */
-static enum hw_status walk_into_indexes(struct walk *walk, struct hw_segment *segment,
+static enum hw_status walk_into_indexes(struct recovery_walk *walk, struct hw_segment *segment,
                                         hw_segment_visit *visit, void *context,
                                         struct hw_error *error)
 {
@@ -271,7 +271,7 @@ static enum hw_status walk_into_indexes(struct walk *walk, struct hw_segment *se
     walk->segment = segment;
     walk->visit = builder_visit;
     walk->context = &builder;
-    status = walk_run(walk, error);
+    status = recovery_walk_run(walk, error);
     if (status == HW_OK) {
         *segment = builder.made;
         builder.made = before; /* What is to be released. */
@@ -283,12 +283,12 @@ static enum hw_status walk_into_indexes(struct walk *walk, struct hw_segment *se
 
 enum hw_status hw_segment_rebuild_indexes(struct hw_segment *segment, struct hw_error *error)
 {
-    struct walk walk = {.limit = segment->next_offset};
+    struct recovery_walk walk = {.limit = segment->next_offset};
 
     return walk_into_indexes(&walk, segment, NULL, NULL, error);
 }
 
-static void note_cut(const struct hw_segment *segment, const struct walk *walk,
+static void note_cut(const struct hw_segment *segment, const struct recovery_walk *walk,
                      struct hw_log_recovery *recovery, int64_t bytes_cut)
 {
     struct hw_log_mend mend;
@@ -305,7 +305,7 @@ static void note_cut(const struct hw_segment *segment, const struct walk *walk,
 }
 
 /* Cut the file behind the last good batch, and say so. */
-static enum hw_status cut_bad_tail(struct hw_segment *segment, const struct walk *walk,
+static enum hw_status cut_bad_tail(struct hw_segment *segment, const struct recovery_walk *walk,
                                    struct hw_log_recovery *recovery, struct hw_error *error)
 {
     int64_t file_size;
@@ -329,7 +329,7 @@ enum hw_status hw_segment_recover(struct hw_segment *segment, hw_offset_t limit,
                                   hw_segment_visit *visit, void *context,
                                   struct hw_log_recovery *recovery, struct hw_error *error)
 {
-    struct walk walk = {.limit = limit, .check_bodies = true};
+    struct recovery_walk walk = {.limit = limit, .check_bodies = true};
     enum hw_status status = walk_into_indexes(&walk, segment, visit, context, error);
 
     if (status == HW_OK) {

@@ -139,7 +139,7 @@ struct metric {
 
 #define METRIC_COUNTER(MEMBER) .counter = offsetof(struct hw_counters, MEMBER)
 
-static const struct metric metrics[] = {
+static const struct metric metrics_known[] = {
     {METRIC_TOPIC("MessagesInPerSec"), "messages", "records that clients have appended",
      METRIC_COUNTER(messages_in)},
     {METRIC_TOPIC("BytesInPerSec"), "bytes", "bytes of what clients have appended, as it was sent",
@@ -329,8 +329,8 @@ void hw_cluster_metrics(struct hw_cluster *cluster, hw_metric_visit *visit, void
 {
     struct metrics_walk walk = {.cluster = cluster, .visit = visit, .context = context};
 
-    for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++) {
-        metrics_of_replicas(&walk, &metrics[i]);
+    for (size_t i = 0; i < sizeof metrics_known / sizeof metrics_known[0]; i++) {
+        metrics_of_replicas(&walk, &metrics_known[i]);
     }
     hw_metrics_of_brokers(&walk);
     hw_metrics_of_controller(&walk);

@@ -179,7 +179,7 @@ static enum hw_status out_of_order(const struct hw_reader *reader, const struct 
                             hw_batch_last_offset(&reader->batch), record->offset, reader->previous);
 }
 
-static enum hw_status malformed(const struct hw_reader *reader, struct hw_error *error)
+static enum hw_status chunk_malformed(const struct hw_reader *reader, struct hw_error *error)
 {
     struct hw_error inner = *error;
 
@@ -192,7 +192,7 @@ static enum hw_status next_record(struct hw_reader *reader, struct hw_record *re
 {
     do {
         if (hw_record_iterator_next(&reader->iterator, record, found, error) != HW_OK) {
-            return malformed(reader, error);
+            return chunk_malformed(reader, error);
         }
         if (!*found) {
             return HW_OK;

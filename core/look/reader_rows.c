@@ -45,7 +45,7 @@ static inline void fill_row(struct hw_reader *reader, struct hw_row *row)
     }
 }
 
-static void take_from_run(struct hw_reader *reader, struct hw_row *row)
+static void rows_take_from_run(struct hw_reader *reader, struct hw_row *row)
 {
     *row = (struct hw_row){.partition = (int32_t)reader->options.partition};
     row->record.offset = reader->options.descending ? --reader->high : reader->low++;
@@ -59,7 +59,7 @@ static enum hw_status next_in_batch(struct hw_reader *reader, struct hw_row *row
     enum hw_status status = HW_OK;
 
     if (reader->is_run) {
-        take_from_run(reader, row);
+        rows_take_from_run(reader, row);
         *found = true;
         return HW_OK;
     }

@@ -127,8 +127,8 @@ static inline uint8_t *put_body(uint8_t *out, const struct hw_record *record,
 
 /* Encode the record behind the batch, which has room for it. Its length comes first, and is known
  * last: the room for it is guessed, and rarely wrong. */
-static void put_record(struct hw_buffer *buffer, const struct hw_record *record,
-                       int64_t timestamp_delta, int64_t offset_delta)
+static void builder_put_record(struct hw_buffer *buffer, const struct hw_record *record,
+                               int64_t timestamp_delta, int64_t offset_delta)
 {
     uint8_t *out = buffer->bytes + buffer->size;
     uint8_t *body =
@@ -156,7 +156,7 @@ void hw_batch_builder_put(struct hw_batch_builder *builder, const struct hw_reco
     HW_ASSERT(offset_delta > builder->last_offset_delta && offset_delta <= INT32_MAX);
     HW_ASSERT(record->key_size >= -1 && record->value_size >= -1);
     HW_ASSERT(record->header_count >= 0 && record->headers_size >= record->header_count);
-    put_record(builder->buffer, record, timestamp_delta, offset_delta);
+    builder_put_record(builder->buffer, record, timestamp_delta, offset_delta);
     builder->base_timestamp = base_timestamp;
     if (timestamp > builder->max_timestamp) {
         builder->max_timestamp = timestamp;

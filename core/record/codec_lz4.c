@@ -97,7 +97,7 @@ static uint8_t header_checksum(const uint8_t *descriptor, size_t size)
     return (uint8_t)(xxh32_short(descriptor, size) >> 8);
 }
 
-static enum hw_status corrupt(const char *fault, struct hw_error *error)
+static enum hw_status lz4_corrupt(const char *fault, struct hw_error *error)
 {
     return hw_codec_corrupt(HW_CODEC_LZ4, fault, error);
 }
@@ -112,7 +112,7 @@ static enum hw_status read_header(int magic, const uint8_t *bytes, size_t availa
     int bd;
 
     if (available < HEADER_SIZE || memcmp(bytes, frame_magic, sizeof frame_magic) != 0) {
-        return corrupt("the payload does not begin with a frame", error);
+        return lz4_corrupt("the payload does not begin with a frame", error);
     }
     flg = bytes[AT_FLG];
     bd = bytes[AT_BD];
@@ -129,10 +129,10 @@ static enum hw_status read_header(int magic, const uint8_t *bytes, size_t availa
                                 (unsigned)bd);
     }
     if (available < *size) {
-        return corrupt("the payload is cut off", error);
+        return lz4_corrupt("the payload is cut off", error);
     }
     if (magic == 2 && header_checksum(bytes + AT_FLG, *size - AT_FLG - 1) != bytes[*size - 1]) {
-        return corrupt("the frame header has a wrong checksum", error);
+        return lz4_corrupt("the frame header has a wrong checksum", error);
     }
     memcpy(plain, frame_magic, sizeof frame_magic);
     plain[AT_FLG] = (uint8_t)(FLG_VERSION | FLG_INDEPENDENT | (flg & FLG_BLOCK_CHECKSUM));
@@ -146,7 +146,7 @@ static enum hw_status library_failed(LZ4F_errorCode_t result, struct hw_error *e
     if (is_out_of_memory(result)) {
         return hw_error_no_memory(error, "lz4 block");
     }
-    return corrupt(LZ4F_getErrorName(result), error);
+    return lz4_corrupt(LZ4F_getErrorName(result), error);
 }
 
 /* The blocks behind the header that `context` has seen, up to the end mark. */
@@ -177,7 +177,7 @@ static enum hw_status decompress_blocks(LZ4F_dctx *context, const uint8_t *at, s
             return HW_OK;
         }
         if (left == 0 && made < room) {
-            return corrupt("the payload ends without an end mark", error);
+            return lz4_corrupt("the payload ends without an end mark", error);
         }
     }
 }

@@ -71,7 +71,7 @@ static enum hw_status codec_snappy_compress(const uint8_t *plain, size_t size,
     return status;
 }
 
-static enum hw_status corrupt(const char *fault, struct hw_error *error)
+static enum hw_status snappy_corrupt(const char *fault, struct hw_error *error)
 {
     return hw_codec_corrupt(HW_CODEC_SNAPPY, fault, error);
 }
@@ -85,7 +85,7 @@ static enum hw_status decompress_block(const uint8_t *block, size_t size,
 
     if (snappy_uncompressed_length((const char *)block, size, &plain_size) != SNAPPY_OK ||
         plain_size / EXPANSION_MAX > size) {
-        return corrupt("a block has no size, or one that it cannot have", error);
+        return snappy_corrupt("a block has no size, or one that it cannot have", error);
     }
     if (plain_size > output->size_max - (buffer->size - output->start)) {
         return hw_codec_too_large(output, error);
@@ -97,7 +97,7 @@ static enum hw_status decompress_block(const uint8_t *block, size_t size,
     if (plain_size > 0 &&
         snappy_uncompress((const char *)block, size, (char *)buffer->bytes + buffer->size,
                           &plain_size) != SNAPPY_OK) {
-        return corrupt("a block is damaged", error);
+        return snappy_corrupt("a block is damaged", error);
     }
     buffer->size += plain_size;
     return HW_OK;
@@ -129,13 +129,13 @@ static enum hw_status codec_snappy_decompress(int magic, const uint8_t *bytes, s
 
         if (chunk_size == hw_get_u32(frame_magic)) {
             if (!has_frame_magic(at, left) || hw_get_i32(at + FRAME_MAGIC_SIZE) < FRAME_VERSION) {
-                return corrupt("a header between the chunks is damaged", error);
+                return snappy_corrupt("a header between the chunks is damaged", error);
             }
             at += FRAME_HEADER_SIZE;
             continue;
         }
         if (chunk_size > CHUNK_SIZE_MAX || chunk_size > left - CHUNK_HEADER_SIZE) {
-            return corrupt("a chunk does not end within the payload", error);
+            return snappy_corrupt("a chunk does not end within the payload", error);
         }
         status = decompress_block(at + CHUNK_HEADER_SIZE, chunk_size, output, error);
         at += CHUNK_HEADER_SIZE + chunk_size;

@@ -9,12 +9,12 @@
 
 /* Where the fields of an entry begin. */
 enum {
-    AT_MAGIC = 16,
-    AT_ATTRIBUTES = 17,
+    MESSAGE_AT_MAGIC = 16,
+    MESSAGE_AT_ATTRIBUTES = 17,
     AT_TIMESTAMP = 18,
     AT_KEY_MAGIC_0 = 18,
     AT_KEY_MAGIC_1 = 26,
-    CHECKSUM_START = AT_MAGIC,
+    MESSAGE_CHECKSUM_START = MESSAGE_AT_MAGIC,
     SIZE_SIZE = 4
 };
 
@@ -30,15 +30,15 @@ uint32_t hw_crc32_extend(uint32_t crc, const void *bytes, size_t size)
 
 bool hw_legacy_crc_ok(const uint8_t *bytes, const struct hw_batch *entry)
 {
-    size_t size = hw_batch_size_bytes(entry) - CHECKSUM_START;
+    size_t size = hw_batch_size_bytes(entry) - MESSAGE_CHECKSUM_START;
 
-    return hw_crc32_extend(0, bytes + CHECKSUM_START, size) == entry->crc;
+    return hw_crc32_extend(0, bytes + MESSAGE_CHECKSUM_START, size) == entry->crc;
 }
 
 /* A size, negative for null, and that many bytes. Returns what is behind, or NULL if they pass
  * `end`. */
-static const uint8_t *take_bytes(const uint8_t *at, const uint8_t *end, const uint8_t **bytes,
-                                 int32_t *size)
+static const uint8_t *message_take_bytes(const uint8_t *at, const uint8_t *end,
+                                         const uint8_t **bytes, int32_t *size)
 {
     if (end - at < SIZE_SIZE) {
         return NULL;
@@ -71,13 +71,13 @@ static enum hw_status legacy_parse(const uint8_t *bytes, const struct hw_batch *
     *message = (struct hw_legacy_message){
         .offset = entry->base_offset,
         .magic = entry->magic,
-        .attributes = bytes[AT_ATTRIBUTES],
+        .attributes = bytes[MESSAGE_AT_ATTRIBUTES],
         .timestamp = entry->magic == 0 ? HW_TIMESTAMP_NONE : hw_get_i64(bytes + AT_TIMESTAMP)};
-    at = take_bytes(at, end, &message->key, &message->key_size);
+    at = message_take_bytes(at, end, &message->key, &message->key_size);
     if (at == NULL) {
         return corrupt(entry->base_offset, "its key passes its end", error);
     }
-    at = take_bytes(at, end, &message->value, &message->value_size);
+    at = message_take_bytes(at, end, &message->value, &message->value_size);
     if (at == NULL) {
         return corrupt(entry->base_offset, "its value passes its end", error);
     }
@@ -161,8 +161,8 @@ enum hw_status hw_legacy_iterator_init(struct hw_legacy_iterator *iterator, cons
     return HW_OK;
 }
 
-static hw_time_ms_t record_timestamp(const struct hw_legacy_iterator *iterator,
-                                     const struct hw_legacy_message *message)
+static hw_time_ms_t message_timestamp(const struct hw_legacy_iterator *iterator,
+                                      const struct hw_legacy_message *message)
 {
     bool is_log_append_time = iterator->is_wrapper && iterator->outer.magic == 1 &&
                               (iterator->outer.attributes & HW_BATCH_LOG_APPEND_TIME) != 0;
@@ -215,7 +215,7 @@ enum hw_status hw_legacy_iterator_next(struct hw_legacy_iterator *iterator,
     }
     iterator->at += hw_batch_size_bytes(&entry);
     *record = (struct hw_record){.offset = iterator->base_offset + message.offset,
-                                 .timestamp = record_timestamp(iterator, &message),
+                                 .timestamp = message_timestamp(iterator, &message),
                                  .key = message.key,
                                  .key_size = message.key_size,
                                  .value = message.value,

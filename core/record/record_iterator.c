@@ -17,19 +17,19 @@
 #include <inttypes.h>
 
 /* What is left of the bytes of one record, or of the record area. */
-struct cursor {
+struct iterator_cursor {
     const uint8_t *at;
     const uint8_t *end;
 };
 
-static inline size_t cursor_left(const struct cursor *cursor)
+static inline size_t cursor_left(const struct iterator_cursor *cursor)
 {
     return (size_t)(cursor->end - cursor->at);
 }
 
 /* Take a varint of one byte or two, as most of a record are, if another byte is behind it: no call
  * for those. What it takes is in zig-zag: 0, -1, 1, -2 are 0, 1, 2, 3. */
-static inline bool take_short(struct cursor *cursor, uint32_t *zigzag)
+static inline bool take_short(struct iterator_cursor *cursor, uint32_t *zigzag)
 {
     const uint8_t *at = cursor->at;
 
@@ -54,7 +54,7 @@ static inline int32_t from_zigzag(uint32_t zigzag)
     return (int32_t)(zigzag >> 1) ^ -(int32_t)(zigzag & 1);
 }
 
-static inline bool take_varint(struct cursor *cursor, int32_t *value)
+static inline bool take_varint(struct iterator_cursor *cursor, int32_t *value)
 {
     uint32_t zigzag;
     size_t size;
@@ -68,7 +68,7 @@ static inline bool take_varint(struct cursor *cursor, int32_t *value)
     return size > 0;
 }
 
-static inline bool take_varlong(struct cursor *cursor, int64_t *value)
+static inline bool take_varlong(struct iterator_cursor *cursor, int64_t *value)
 {
     uint32_t zigzag;
     size_t size;
@@ -83,7 +83,7 @@ static inline bool take_varlong(struct cursor *cursor, int64_t *value)
 }
 
 /* The same for a size, of which all that are negative are -1. */
-static inline bool take_size(struct cursor *cursor, int32_t *value)
+static inline bool take_size(struct iterator_cursor *cursor, int32_t *value)
 {
     if (!take_varint(cursor, value)) {
         return false;
@@ -93,7 +93,7 @@ static inline bool take_size(struct cursor *cursor, int32_t *value)
 }
 
 /* A size and that many bytes; every negative size is null. */
-static inline bool take_bytes(struct cursor *cursor, const uint8_t **bytes, int32_t *size)
+static inline bool take_bytes(struct iterator_cursor *cursor, const uint8_t **bytes, int32_t *size)
 {
     int32_t taken;
 
@@ -113,7 +113,7 @@ static inline bool take_bytes(struct cursor *cursor, const uint8_t **bytes, int3
 }
 
 /* Step over record->header_count headers. */
-static bool take_headers(struct cursor *cursor, struct hw_record *record)
+static bool take_headers(struct iterator_cursor *cursor, struct hw_record *record)
 {
     struct hw_header header;
 
@@ -127,7 +127,7 @@ static bool take_headers(struct cursor *cursor, struct hw_record *record)
 }
 
 /* What is behind the value: the headers, and nothing else. Returns NULL, or what is wrong. */
-static const char *take_rest(struct cursor *body, struct hw_record *record)
+static const char *iterator_take_rest(struct iterator_cursor *body, struct hw_record *record)
 {
     if (cursor_left(body) == 1 && *body->at == 0) { /* Most records have no headers. */
         record->header_count = record->headers_size = 0;
@@ -163,7 +163,7 @@ static bool offset_fits(hw_offset_t base_offset, int32_t delta)
 /* The front of a record, and its bytes behind that. Returns NULL, or what is wrong with it. In line
  * always: it is most of what reading a row costs. */
 __attribute__((always_inline)) static inline const char *
-take_front(struct cursor *area, const struct hw_batch *batch, struct cursor *body,
+take_front(struct iterator_cursor *area, const struct hw_batch *batch, struct iterator_cursor *body,
            int64_t *timestamp_delta, int32_t *offset_delta)
 {
     int32_t length;
@@ -171,7 +171,7 @@ take_front(struct cursor *area, const struct hw_batch *batch, struct cursor *bod
     if (!take_varint(area, &length) || length < 0 || (size_t)length > cursor_left(area)) {
         return "it does not end within the batch";
     }
-    *body = (struct cursor){area->at, area->at + length};
+    *body = (struct iterator_cursor){area->at, area->at + length};
     area->at = body->end;
     if (length == 0) {
         return "it is empty";
@@ -185,12 +185,13 @@ take_front(struct cursor *area, const struct hw_batch *batch, struct cursor *bod
 }
 
 /* Read one record. Returns NULL, or what is wrong with it. */
-static inline const char *take_record(struct cursor *area, const struct hw_batch *batch,
-                                      struct hw_record *record)
+static inline const char *iterator_take_record(struct iterator_cursor *area,
+                                               const struct hw_batch *batch,
+                                               struct hw_record *record)
 {
     int32_t offset_delta;
     int64_t timestamp_delta;
-    struct cursor body;
+    struct iterator_cursor body;
     const char *fault = take_front(area, batch, &body, &timestamp_delta, &offset_delta);
 
     if (fault != NULL) {
@@ -204,7 +205,7 @@ static inline const char *take_record(struct cursor *area, const struct hw_batch
     }
     record->offset = batch->base_offset + offset_delta;
     record->timestamp = record_timestamp(batch, timestamp_delta);
-    return take_rest(&body, record);
+    return iterator_take_rest(&body, record);
 }
 
 enum hw_status hw_record_iterator_init(struct hw_record_iterator *iterator, const uint8_t *bytes,
@@ -355,8 +356,8 @@ __attribute__((noinline)) static enum hw_status next_of_any(struct hw_record_ite
                                                             struct hw_record *record, bool *found,
                                                             struct hw_error *error)
 {
-    struct cursor area = {iterator->at, iterator->end};
-    const char *fault = take_record(&area, &iterator->batch, record);
+    struct iterator_cursor area = {iterator->at, iterator->end};
+    const char *fault = iterator_take_record(&area, &iterator->batch, record);
 
     return step_behind(iterator, area.at, fault, found, error);
 }
@@ -372,8 +373,8 @@ enum hw_status hw_record_iterator_next(struct hw_record_iterator *iterator,
 enum hw_status hw_record_iterator_skip(struct hw_record_iterator *iterator, hw_offset_t *offset,
                                        bool *found, struct hw_error *error)
 {
-    struct cursor area = {iterator->at, iterator->end};
-    struct cursor body;
+    struct iterator_cursor area = {iterator->at, iterator->end};
+    struct iterator_cursor body;
     int64_t timestamp_delta;
     int32_t offset_delta = 0;
     const char *fault;
@@ -423,9 +424,9 @@ size_t hw_record_iterator_skip_dense(struct hw_record_iterator *iterator, int32_
 }
 
 /* One part of a header whose bounds are known to be right. */
-static const uint8_t *next_part(const uint8_t *at, const uint8_t **bytes, int32_t *size)
+static const uint8_t *iterator_next_part(const uint8_t *at, const uint8_t **bytes, int32_t *size)
 {
-    struct cursor cursor = {at, at + HW_VARINT_SIZE_MAX};
+    struct iterator_cursor cursor = {at, at + HW_VARINT_SIZE_MAX};
 
     take_size(&cursor, size);
     if (*size < 0) {
@@ -441,8 +442,8 @@ bool hw_header_next(const uint8_t **cursor, int32_t *left, struct hw_header *hea
     if (*left == 0) {
         return false;
     }
-    *cursor = next_part(*cursor, &header->name, &header->name_size);
-    *cursor = next_part(*cursor, &header->value, &header->value_size);
+    *cursor = iterator_next_part(*cursor, &header->name, &header->name_size);
+    *cursor = iterator_next_part(*cursor, &header->value, &header->value_size);
     --*left;
     return true;
 }

@@ -92,7 +92,7 @@ bool hw_quota_is_exceeded(struct hw_quota *quota, hw_time_ms_t now_ms)
 
 /* ------------------------------------------------------------------------ throttled replicas */
 
-static const char *skip_spaces(const char *text)
+static const char *quota_skip_spaces(const char *text)
 {
     while (*text == ' ' || (*text >= '\t' && *text <= '\r')) {
         text++;
@@ -128,10 +128,10 @@ bool hw_throttled_list_normalize(const char *text, char *normal)
     int32_t partition;
     hw_broker_id_t broker;
 
-    text = skip_spaces(text);
+    text = quota_skip_spaces(text);
     if (*text == '*') {
         memcpy(normal, "*", 2);
-        return *skip_spaces(text + 1) == '\0';
+        return *quota_skip_spaces(text + 1) == '\0';
     }
     for (;;) {
         const char *end = parse_pair(text, &partition, &broker);
@@ -147,12 +147,12 @@ bool hw_throttled_list_normalize(const char *text, char *normal)
             }
             memcpy(normal + size, text, pair);
             size += pair;
-            text = skip_spaces(end);
+            text = quota_skip_spaces(end);
         }
         if (*text != ',') {
             break;
         }
-        text = skip_spaces(text + 1);
+        text = quota_skip_spaces(text + 1);
     }
     normal[size] = '\0';
     return *text == '\0';

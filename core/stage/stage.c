@@ -194,9 +194,10 @@ static void stage_count_row(struct hw_stage_partition *partition, const struct h
 }
 
 /* Put a row that was checked behind those of its partition. */
-static enum hw_status add_row(struct hw_stage *stage, const struct hw_produce *produce,
-                              const struct hw_produce_target *target, struct hw_stage_put *put,
-                              struct hw_produced *produced, struct hw_error *error)
+static enum hw_status stage_add_row(struct hw_stage *stage, const struct hw_produce *produce,
+                                    const struct hw_produce_target *target,
+                                    struct hw_stage_put *put, struct hw_produced *produced,
+                                    struct hw_error *error)
 {
     const struct hw_cluster *cluster = stage->cluster;
     int64_t limit = hw_stage_batch_size_limit(target->topic);
@@ -246,7 +247,7 @@ enum hw_status hw_stage_add(struct hw_stage *stage, const struct hw_produce *pro
         status = check_row(cluster, &target, &put, error);
     }
     if (status == HW_OK) {
-        status = add_row(stage, produce, &target, &put, produced, error);
+        status = stage_add_row(stage, produce, &target, &put, produced, error);
     }
     if (status == HW_REFUSED) {
         hw_cluster_note_refused(cluster, &target, error, &ack_id);

@@ -332,9 +332,9 @@ void hw_stage_chunks_cut(struct hw_stage_chunks *chunks, const struct hw_stage_c
 }
 
 /* Copy the bytes of a chunk, from memory or from the file. */
-static enum hw_status copy_bytes(const struct hw_stage_chunks *chunks,
-                                 const struct hw_stage_chunk *chunk, struct hw_buffer *out,
-                                 struct hw_error *error)
+static enum hw_status chunks_copy_bytes(const struct hw_stage_chunks *chunks,
+                                        const struct hw_stage_chunk *chunk, struct hw_buffer *out,
+                                        struct hw_error *error)
 {
     size_t got = chunk->size;
     enum hw_status status;
@@ -375,7 +375,7 @@ enum hw_status hw_stage_chunks_load(struct hw_stage_chunks *chunks, size_t index
 
     *batches = is_in_memory(chunk) && !copy ? &chunk->bytes : scratch;
     if (*batches == scratch) {
-        status = copy_bytes(chunks, chunk, scratch, error);
+        status = chunks_copy_bytes(chunks, chunk, scratch, error);
     }
     if (status != HW_OK) {
         return status;

@@ -20,8 +20,9 @@ static bool is_too_large(const struct hw_buffer *batches, int64_t size_max)
 }
 
 /* Put a record behind those in `out`, in the batch that is being built if it fits. */
-static enum hw_status put_record(struct hw_batch_builder *builder, struct hw_buffer *out,
-                                 struct hw_record *record, int64_t size_max, struct hw_error *error)
+static enum hw_status split_put_record(struct hw_batch_builder *builder, struct hw_buffer *out,
+                                       struct hw_record *record, int64_t size_max,
+                                       struct hw_error *error)
 {
     struct hw_batch_options options = hw_batch_options_plain();
     size_t size = hw_record_size_bytes_max(record);
@@ -57,7 +58,7 @@ static enum hw_status put_records(const struct hw_buffer *batches, struct hw_buf
         while (status == HW_OK && found) {
             status = hw_record_iterator_next(&iterator, &record, &found, error);
             if (status == HW_OK && found) {
-                status = put_record(&builder, out, &record, size_max, error);
+                status = split_put_record(&builder, out, &record, size_max, error);
             }
         }
     }

@@ -91,7 +91,7 @@ bool hw_stage_token(const struct hw_stage *stage, struct hw_database_token *toke
     return true;
 }
 
-static void end_transaction(struct hw_stage *stage, bool commits)
+static void stage_end_transaction(struct hw_stage *stage, bool commits)
 {
     struct hw_transaction_entry *entry = stage->transaction;
 
@@ -105,7 +105,7 @@ static void end_transaction(struct hw_stage *stage, bool commits)
 void hw_stage_commit_transaction(struct hw_stage *stage)
 {
     if (stage->transaction != NULL) {
-        end_transaction(stage, true);
+        stage_end_transaction(stage, true);
         stage->cluster->coordinator.database_epoch = stage->cluster->coordinator.epoch + 1;
     }
 }
@@ -138,6 +138,6 @@ void hw_stage_abort_transaction(struct hw_stage *stage)
             hw_transaction_entry_strike(entry, i);
         }
     }
-    end_transaction(stage, false);
+    stage_end_transaction(stage, false);
     stage->cluster->is_state_dirty = true;
 }

@@ -12,18 +12,18 @@
 SQLITE_EXTENSION_INIT3
 
 /* Bits of idxNum. */
-enum { PLAN_MERGED = 1, PLAN_DESCENDING = 2, PLAN_COUNTING = 4 };
+enum { PLAN_MERGED = 1, KAFKA_PLAN_DESCENDING = 2, PLAN_COUNTING = 4 };
 
 /* Of the cells that a plan can use; NULL: it cannot. */
-static const char *const term_names[CELL_COUNT] = {[CELL_PATH] = "of_path",
-                                                   [CELL_TOPIC] = "topic",
-                                                   [CELL_PARTITION] = "partition",
-                                                   [CELL_OFFSET] = "offset",
-                                                   [CELL_LAST_OFFSET] = "last_offset",
-                                                   [CELL_MAX_TIMESTAMP] = "timestamp",
-                                                   [CELL_TIMESTAMP] = "timestamp"};
+static const char *const kafka_term_names[CELL_COUNT] = {[CELL_PATH] = "of_path",
+                                                         [CELL_TOPIC] = "topic",
+                                                         [CELL_PARTITION] = "partition",
+                                                         [CELL_OFFSET] = "offset",
+                                                         [CELL_LAST_OFFSET] = "last_offset",
+                                                         [CELL_MAX_TIMESTAMP] = "timestamp",
+                                                         [CELL_TIMESTAMP] = "timestamp"};
 
-struct planner {
+struct kafka_planner {
     sqlite3_index_info *info;
     const enum kafka_cell *cells;
     sqlite3_str *text;
@@ -34,13 +34,13 @@ struct planner {
     double rows;
 };
 
-static enum kafka_cell cell_of(const struct planner *planner, int column)
+static enum kafka_cell kafka_cell_of(const struct kafka_planner *planner, int column)
 {
     return column < 0 ? CELL_NONE : planner->cells[column];
 }
 
 /* Whether a scan is spared anything by the constraint. */
-static bool is_useful(const struct planner *planner, int index, enum kafka_cell cell)
+static bool is_useful(const struct kafka_planner *planner, int index, enum kafka_cell cell)
 {
     unsigned char op = planner->info->aConstraint[index].op;
 
@@ -60,14 +60,14 @@ static bool is_useful(const struct planner *planner, int index, enum kafka_cell 
     }
 }
 
-static int plan_constraint(struct planner *planner, int index)
+static int kafka_plan_constraint(struct kafka_planner *planner, int index)
 {
     const struct sqlite3_index_constraint *constraint = &planner->info->aConstraint[index];
     struct sqlite3_index_constraint_usage *usage = &planner->info->aConstraintUsage[index];
     const char *comparison = ext_comparison_text(constraint->op);
-    enum kafka_cell cell = cell_of(planner, constraint->iColumn);
+    enum kafka_cell cell = kafka_cell_of(planner, constraint->iColumn);
 
-    if (term_names[cell] == NULL || comparison == NULL) {
+    if (kafka_term_names[cell] == NULL || comparison == NULL) {
         return SQLITE_OK;
     }
     if (!constraint->usable) {
@@ -87,7 +87,7 @@ static int plan_constraint(struct planner *planner, int index)
     planner->has_equality[cell] |= constraint->op == SQLITE_INDEX_CONSTRAINT_EQ;
     planner->rows /= cell == CELL_PATH ? 1 : 4;
     sqlite3_str_appendf(planner->text, "%s%s%s", planner->argument_count == 1 ? "" : " ",
-                        term_names[cell], comparison);
+                        kafka_term_names[cell], comparison);
     return SQLITE_OK;
 }
 
@@ -95,14 +95,14 @@ static int plan_constraint(struct planner *planner, int index)
  * Whether rows can come in the order that is asked for; then its bits are in *plan. Partitions come
  * by topic and number, and within one the rows by offset; or all are merged by offset.
  */
-static bool plan_order(const struct planner *planner, int *plan)
+static bool kafka_plan_order(const struct kafka_planner *planner, int *plan)
 {
     static const enum kafka_cell natural[] = {CELL_TOPIC, CELL_PARTITION, CELL_OFFSET};
     const sqlite3_index_info *info = planner->info;
     int at = 0;
 
     for (int i = 0; i < info->nOrderBy; i++) {
-        enum kafka_cell cell = cell_of(planner, info->aOrderBy[i].iColumn);
+        enum kafka_cell cell = kafka_cell_of(planner, info->aOrderBy[i].iColumn);
 
         if (info->aOrderBy[i].desc != info->aOrderBy[0].desc) {
             return false;
@@ -119,7 +119,7 @@ static bool plan_order(const struct planner *planner, int *plan)
         }
         at++;
     }
-    *plan |= info->aOrderBy[0].desc ? PLAN_DESCENDING : 0;
+    *plan |= info->aOrderBy[0].desc ? KAFKA_PLAN_DESCENDING : 0;
     return true;
 }
 
@@ -127,7 +127,7 @@ static bool plan_order(const struct planner *planner, int *plan)
  * Whether the files can be relied on for an order, as those of a broker can. A path that is not
  * known before the statement runs is taken to be one of a broker; SQLite sorts the rows of others.
  */
-static int path_is_orderly(const struct planner *planner, bool *is_orderly)
+static int path_is_orderly(const struct kafka_planner *planner, bool *is_orderly)
 {
     sqlite3_value *value = NULL;
     struct hw_store *store;
@@ -159,15 +159,15 @@ int kafka_plan(sqlite3_index_info *info, const enum kafka_cell *cells, int colum
 {
     bool is_orderly = false;
     bool is_counting = header_cells != 0;
-    struct planner planner = {
+    struct kafka_planner planner = {
         .info = info, .cells = cells, .text = sqlite3_str_new(NULL), .rows = 1000000};
     int plan = 0;
     int code = SQLITE_OK;
 
     for (int i = 0; code == SQLITE_OK && i < info->nConstraint; i++) {
-        code = plan_constraint(&planner, i);
+        code = kafka_plan_constraint(&planner, i);
     }
-    if (code == SQLITE_OK && info->nOrderBy > 0 && plan_order(&planner, &plan)) {
+    if (code == SQLITE_OK && info->nOrderBy > 0 && kafka_plan_order(&planner, &plan)) {
         code = path_is_orderly(&planner, &is_orderly);
     }
     if (code != SQLITE_OK) {
@@ -178,7 +178,8 @@ int kafka_plan(sqlite3_index_info *info, const enum kafka_cell *cells, int colum
         info->orderByConsumed = 1;
         info->idxNum = plan;
         sqlite3_str_appendall(planner.text, (plan & PLAN_MERGED) != 0 ? " merged" : "");
-        sqlite3_str_appendall(planner.text, (plan & PLAN_DESCENDING) != 0 ? " descending" : "");
+        sqlite3_str_appendall(planner.text,
+                              (plan & KAFKA_PLAN_DESCENDING) != 0 ? " descending" : "");
     }
     for (int i = 0; i < column_count; i++) {
         is_counting &= (info->colUsed >> i & 1) == 0 || (header_cells >> cells[i] & 1) != 0;
@@ -199,14 +200,14 @@ int kafka_plan(sqlite3_index_info *info, const enum kafka_cell *cells, int colum
 }
 
 /* Read "offset>= " at *text and step behind it. */
-static enum kafka_cell read_word(const char **text, int *comparison)
+static enum kafka_cell kafka_read_word(const char **text, int *comparison)
 {
     size_t size = strcspn(*text, "<>=");
     enum kafka_cell cell = CELL_NONE;
 
     for (int i = 1; i < CELL_COUNT; i++) {
-        if (term_names[i] != NULL && strlen(term_names[i]) == size &&
-            strncmp(*text, term_names[i], size) == 0) {
+        if (kafka_term_names[i] != NULL && strlen(kafka_term_names[i]) == size &&
+            strncmp(*text, kafka_term_names[i], size) == 0) {
             cell = (enum kafka_cell)i;
         }
     }
@@ -216,8 +217,8 @@ static enum kafka_cell read_word(const char **text, int *comparison)
     return cell;
 }
 
-static enum hw_status read_topic(struct kafka_plan_scan *scan, sqlite3_value *value,
-                                 struct hw_error *error)
+static enum hw_status kafka_read_topic(struct kafka_plan_scan *scan, sqlite3_value *value,
+                                       struct hw_error *error)
 {
     /* A number or a blob may be equal to a topic by SQLite's rules: leave that to it. */
     if (sqlite3_value_type(value) != SQLITE_TEXT) {
@@ -240,12 +241,12 @@ enum hw_status kafka_plan_read(struct kafka_plan_scan *scan, int plan, const cha
     for (int i = 0; status == HW_OK && i < argc; i++) {
         int comparison;
 
-        switch ((int)read_word(&text, &comparison)) {
+        switch ((int)kafka_read_word(&text, &comparison)) {
         case CELL_PATH:
             scan->path = argv[i];
             break;
         case CELL_TOPIC:
-            status = read_topic(scan, argv[i], error);
+            status = kafka_read_topic(scan, argv[i], error);
             break;
         case CELL_PARTITION:
             scan->has_partition = ext_value_integer(argv[i], &scan->partition);
@@ -269,7 +270,7 @@ enum hw_status kafka_plan_read(struct kafka_plan_scan *scan, int plan, const cha
         .first_offset = offsets.first > last_offsets.first ? offsets.first : last_offsets.first,
         .last_offset = offsets.last < last_offsets.last ? offsets.last : last_offsets.last,
         .timestamp_min = timestamps.first,
-        .is_backwards = (plan & PLAN_DESCENDING) != 0};
+        .is_backwards = (plan & KAFKA_PLAN_DESCENDING) != 0};
     return status;
 }
 

@@ -5,7 +5,7 @@
 #define COLUMN_ENTRY EXT_COLUMN("entry", "INTEGER", "the number of the entry, from 0")
 #define COLUMN_OK    EXT_COLUMN("ok", "INTEGER", "1 if the log bears the entry out")
 
-static const struct ext_column segments[] = {
+static const struct ext_column kafka_segments[] = {
     EXT_COLUMNS_OF_PARTITION,
     {"base_offset", "INTEGER", "the offset that names it"},
     {"next_offset", "INTEGER", "the first offset behind its last good batch"},
@@ -57,7 +57,7 @@ static const struct ext_column aborted[] = {
     KAFKA_TABLE_HIDDEN,
 };
 
-static const struct ext_column epochs[] = {
+static const struct ext_column kafka_epochs[] = {
     EXT_COLUMNS_OF_PARTITION,
     {"epoch", "INTEGER", "the leader epoch"},
     {"start_offset", "INTEGER", "its first offset"},
@@ -66,7 +66,7 @@ static const struct ext_column epochs[] = {
     KAFKA_TABLE_HIDDEN,
 };
 
-static const struct ext_column producers[] = {
+static const struct ext_column kafka_producers[] = {
     EXT_COLUMNS_OF_PARTITION,
     {"snapshot_offset", "INTEGER", "the offset up to which the snapshot counts"},
     {"producer_id", "INTEGER", "the producer"},
@@ -82,7 +82,7 @@ static const struct ext_column producers[] = {
     KAFKA_TABLE_HIDDEN,
 };
 
-static const struct ext_column checkpoints[] = {
+static const struct ext_column kafka_checkpoints[] = {
     {"checkpoint", "TEXT", "the name of the file, as replication-offset-checkpoint"},
     EXT_COLUMNS_OF_PARTITION,
     {"offset", "INTEGER", "the offset that the line says"},
@@ -187,7 +187,7 @@ static const struct ext_column files[] = {
 
 const struct kafka_table kafka_tables[] = {
     {.schema =
-         TABLE("kafka_segments", segments, DIRECTORY,
+         TABLE("kafka_segments", kafka_segments, DIRECTORY,
                "segment files in numbers: offsets, batches, records, damage, what trails behind",
                "base_offset, next_offset, trailing_bytes"),
      .item = KAFKA_EACH_SEGMENT,
@@ -208,16 +208,16 @@ const struct kafka_table kafka_tables[] = {
      .item = KAFKA_EACH_SEGMENT,
      .takes = KAFKA_TAKES_SEGMENTS,
      .fill = fill_kafka_aborted},
-    {.schema = TABLE("kafka_epochs", epochs, PARTITION, "the leader epochs of partitions",
+    {.schema = TABLE("kafka_epochs", kafka_epochs, PARTITION, "the leader epochs of partitions",
                      "epoch, start_offset"),
      .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_epochs},
-    {.schema = TABLE("kafka_producers", producers, PARTITION,
+    {.schema = TABLE("kafka_producers", kafka_producers, PARTITION,
                      "producer snapshots: sequences and open transactions",
                      "producer_id, txn_first_offset"),
      .item = KAFKA_EACH_PARTITION,
      .fill = fill_kafka_producers},
-    {.schema = TABLE("kafka_checkpoint", checkpoints, DIRECTORY,
+    {.schema = TABLE("kafka_checkpoint", kafka_checkpoints, DIRECTORY,
                      "offset checkpoints of a log directory, line by line",
                      "checkpoint, topic, \"partition\", \"offset\""),
      .item = KAFKA_EACH_PATH,

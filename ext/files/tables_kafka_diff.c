@@ -129,7 +129,7 @@ static const char *place_of(const struct hw_kafka_partition *partition)
     return partition == NULL ? NULL : partition->file != NULL ? partition->file : partition->path;
 }
 
-static void add_row(const struct diff_row *row, struct ext_rows *rows)
+static void diff_add_row(const struct diff_row *row, struct ext_rows *rows)
 {
     const struct hw_partition_copy *a = &row->copies[0];
     const struct hw_partition_copy *b = &row->copies[1];
@@ -227,7 +227,7 @@ static enum hw_status add_pair(struct kafka_fill *fill,
     if (status == HW_OK || status == HW_IO || status == HW_NOT_FOUND) {
         kafka_rows_partition(rows, partitions[0] == NULL ? partitions[1] : partitions[0]);
         if (status == HW_OK) {
-            add_row(&row, rows);
+            diff_add_row(&row, rows);
         } else {
             ext_rows_nulls(rows, DIFF_DAMAGED_A - DIFF_VERDICT - 2);
         }

@@ -26,7 +26,7 @@ static const struct ext_column metadata[] = {
     KAFKA_COLUMN_ROW_NUMBER,
 };
 
-static const struct ext_column topics[] = {
+static const struct ext_column kafka_topics[] = {
     EXT_COLUMN_TOPIC,
     COLUMN_TOPIC_ID,
     {"partitions", "INTEGER", "how many partitions it has"},
@@ -131,7 +131,7 @@ static const struct ext_column groups[] = {
     KAFKA_COLUMN_ROW_NUMBER,
 };
 
-static const struct ext_column transactions[] = {
+static const struct ext_column kafka_transactions[] = {
     {"transactional_id", "TEXT", "the id that a producer keeps over restarts"},
     {"producer_id", "INTEGER", "the producer id that it has now"},
     {"producer_epoch", "INTEGER", "its epoch"},
@@ -203,7 +203,7 @@ const struct kafka_table kafka_internal_tables[] = {
      .fill = fill_kafka_metadata,
      .topic = "__cluster_metadata",
      .argument_count = 1},
-    {.schema = TABLE("kafka_topics", topics, " [, before_offset [, secrets]]",
+    {.schema = TABLE("kafka_topics", kafka_topics, " [, before_offset [, secrets]]",
                      "the topics of a cluster, by its metadata", "topic, topic_id, partitions"),
      .fill = fill_kafka_topics,
      .topic = "__cluster_metadata",
@@ -235,7 +235,7 @@ const struct kafka_table kafka_internal_tables[] = {
      .fill = fill_kafka_groups,
      .topic = "__consumer_offsets",
      .argument_count = 1},
-    {.schema = TABLE("kafka_transactions", transactions, " [, at]",
+    {.schema = TABLE("kafka_transactions", kafka_transactions, " [, at]",
                      "what transaction coordinators know of each transactional id",
                      "transactional_id, state, partitions"),
      .fill = fill_kafka_transactions,

@@ -145,7 +145,7 @@ static void add_configs(const struct hw_metadata_state *state, const char *topic
     ext_rows_json(rows);
 }
 
-static int64_t count_partitions(const struct hw_metadata_state *state, size_t topic)
+static int64_t metadata_count_partitions(const struct hw_metadata_state *state, size_t topic)
 {
     int64_t count = 0;
 
@@ -172,7 +172,7 @@ enum hw_status fill_kafka_topics(struct kafka_fill *fill, struct ext_rows *rows,
         }
         ext_rows_text(rows, topic->name);
         kafka_rows_uuid(rows, &topic->id, false);
-        ext_rows_integer(rows, count_partitions(&state, i));
+        ext_rows_integer(rows, metadata_count_partitions(&state, i));
         add_configs(&state, topic->name, shows_secrets, rows);
         ext_rows_integer(rows, topic->offset);
         ext_rows_integer(rows, topic->timestamp);
@@ -199,8 +199,10 @@ static void add_directories(struct ext_rows *rows, const struct hw_metadata_part
     ext_rows_json(rows);
 }
 
-static void add_partition(const struct kafka_fill *fill, const struct hw_metadata_state *state,
-                          const struct hw_metadata_partition *partition, struct ext_rows *rows)
+static void metadata_add_partition(const struct kafka_fill *fill,
+                                   const struct hw_metadata_state *state,
+                                   const struct hw_metadata_partition *partition,
+                                   struct ext_rows *rows)
 {
     static const enum hw_metadata_list lists[] = {HW_METADATA_REPLICAS, HW_METADATA_ISR,
                                                   HW_METADATA_ELR,      HW_METADATA_LAST_KNOWN_ELR,
@@ -233,7 +235,7 @@ enum hw_status fill_kafka_partitions_at(struct kafka_fill *fill, struct ext_rows
     status = load_state(fill, &state, true, error);
     for (size_t i = 0; i < state.partition_keys.count && status == HW_OK; i++) {
         if (state.partitions[i].is_live) {
-            add_partition(fill, &state, &state.partitions[i], rows);
+            metadata_add_partition(fill, &state, &state.partitions[i], rows);
         }
     }
     kafka_rows_fault(fill, status, state.fault, rows);

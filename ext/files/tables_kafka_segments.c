@@ -17,7 +17,8 @@ enum {
 };
 
 /* A row about a segment whose .log cannot be opened: others may follow. */
-static void add_unreadable(const struct kafka_fill *fill, const char *reason, struct ext_rows *rows)
+static void segments_add_unreadable(const struct kafka_fill *fill, const char *reason,
+                                    struct ext_rows *rows)
 {
     kafka_rows_partition(rows, fill->partition);
     ext_rows_integer(rows, fill->paths.base_offset);
@@ -50,7 +51,7 @@ enum hw_status fill_kafka_segments(struct kafka_fill *fill, struct ext_rows *row
         return HW_OK;
     }
     if (status == HW_IO && fill->file == NULL) {
-        add_unreadable(fill, error->message, rows);
+        segments_add_unreadable(fill, error->message, rows);
         return HW_OK;
     }
     if (status != HW_OK) {

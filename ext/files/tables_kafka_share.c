@@ -98,7 +98,7 @@ static enum hw_status take_remote(void *context, const struct hw_internal_scan *
 }
 
 /* [{"epoch":0,"start_offset":0}], as the record has them. */
-static void add_epochs(struct ext_rows *rows, struct hw_message_struct value)
+static void share_add_epochs(struct ext_rows *rows, struct hw_message_struct value)
 {
     int32_t count = hw_message_count(value, "segmentLeaderEpochs");
 
@@ -156,7 +156,7 @@ static void add_segment(const struct kafka_fill *fill, const struct hw_internal_
     ext_rows_text(rows, hw_remote_state_name(state));
     ext_rows_integer(rows, state);
     ext_rows_integer(rows, hw_message_integer(value, "segmentSizeInBytes"));
-    add_epochs(rows, value);
+    share_add_epochs(rows, value);
     ext_rows_integer(rows, hw_message_integer(value, "maxTimestampMs"));
     ext_rows_integer(rows, hw_message_integer(now, "eventTimestampMs"));
     ext_rows_integer(rows, hw_message_integer(now, "brokerId"));
@@ -232,7 +232,7 @@ static const char *transaction_state_name(int64_t state)
 }
 
 /* ["orders-0","orders-1"] */
-static void add_partitions(struct hw_message_struct value, struct ext_rows *rows)
+static void share_add_partitions(struct hw_message_struct value, struct ext_rows *rows)
 {
     int32_t topics = hw_message_count(value, "transactionPartitions");
     const char *separator = "";
@@ -265,7 +265,7 @@ static void add_transaction_value(struct hw_message_struct value, struct ext_row
     ext_rows_integer(rows, hw_message_integer(value, "producerEpoch"));
     ext_rows_text(rows, transaction_state_name(state));
     ext_rows_integer(rows, state);
-    add_partitions(value, rows);
+    share_add_partitions(value, rows);
     ext_rows_integer(rows, hw_message_integer(value, "transactionTimeoutMs"));
     ext_rows_integer_unless(rows, hw_message_integer(value, "transactionStartTimestampMs"), -1);
     ext_rows_integer(rows, hw_message_integer(value, "transactionLastUpdateTimestampMs"));

@@ -41,7 +41,7 @@ static int scan_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 }
 
 /* End the scan, so that another one can begin. */
-static void reset(struct scan_cursor *cursor)
+static void kafka_scan_reset(struct scan_cursor *cursor)
 {
     hw_kafka_scan_close(cursor->scan);
     hw_store_destroy(cursor->store);
@@ -55,12 +55,12 @@ static void reset(struct scan_cursor *cursor)
 
 static int scan_close(sqlite3_vtab_cursor *cursor)
 {
-    reset((struct scan_cursor *)cursor);
+    kafka_scan_reset((struct scan_cursor *)cursor);
     sqlite3_free(cursor);
     return SQLITE_OK;
 }
 
-static enum hw_status step(struct scan_cursor *cursor, struct hw_error *error)
+static enum hw_status kafka_scan_step(struct scan_cursor *cursor, struct hw_error *error)
 {
     enum hw_status status = hw_kafka_scan_next(cursor->scan, &cursor->row, error);
 
@@ -68,8 +68,8 @@ static enum hw_status step(struct scan_cursor *cursor, struct hw_error *error)
                                          : status;
 }
 
-static enum hw_status start(struct scan_cursor *cursor, const struct kafka_plan_scan *plan,
-                            struct hw_error *error)
+static enum hw_status kafka_scan_start(struct scan_cursor *cursor,
+                                       const struct kafka_plan_scan *plan, struct hw_error *error)
 {
     const struct kafka_scan_table *definition = scan_definition(cursor->base.pVtab);
     struct ext_session *session = ((const struct ext_vtab *)cursor->base.pVtab)->session;
@@ -99,7 +99,7 @@ static enum hw_status start(struct scan_cursor *cursor, const struct kafka_plan_
         status = hw_kafka_scan_open(&ext_allocator, cursor->store, &options, &cursor->scan, error);
     }
     kafka_paths_release(&paths);
-    return status == HW_OK ? step(cursor, error) : status;
+    return status == HW_OK ? kafka_scan_step(cursor, error) : status;
 }
 
 static int scan_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
@@ -111,7 +111,7 @@ static int scan_filter(sqlite3_vtab_cursor *base, int plan, const char *text, in
     struct hw_error error;
     enum hw_status status;
 
-    reset(cursor);
+    kafka_scan_reset(cursor);
     status = kafka_plan_read(&scan, plan, text, argc, argv, &error);
     if (status == HW_OK && scan.path == NULL) {
         status = ext_error_invalid(&error,
@@ -120,7 +120,7 @@ static int scan_filter(sqlite3_vtab_cursor *base, int plan, const char *text, in
                                    name, name);
     }
     if (status == HW_OK && !scan.is_empty && sqlite3_value_type(scan.path) != SQLITE_NULL) {
-        status = start(cursor, &scan, &error);
+        status = kafka_scan_start(cursor, &scan, &error);
     }
     return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(base->pVtab, &error);
 }
@@ -130,7 +130,7 @@ static int scan_next(sqlite3_vtab_cursor *base)
     struct scan_cursor *cursor = (struct scan_cursor *)base;
     struct hw_error error;
 
-    if (step(cursor, &error) != HW_OK) {
+    if (kafka_scan_step(cursor, &error) != HW_OK) {
         return ext_error_to_vtab(base->pVtab, &error);
     }
     return SQLITE_OK;

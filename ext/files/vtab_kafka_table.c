@@ -259,7 +259,7 @@ static enum hw_status fill_rows(struct cursor *cursor, struct hw_error *error)
 
 /* The arguments come in the order of their columns; bits say which of them are given, the path being
  * the first. */
-static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+static int kafka_table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
     const struct kafka_table *definition =
         (const struct kafka_table *)((const struct ext_vtab *)vtab)->schema;
@@ -304,7 +304,7 @@ static int table_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 }
 
 /* End the scan, so that another one can begin. */
-static void reset(struct cursor *cursor)
+static void kafka_table_reset(struct cursor *cursor)
 {
     if (cursor->fill.has_check) {
         hw_index_check_close(&cursor->fill.check);
@@ -335,12 +335,12 @@ static void reset(struct cursor *cursor)
 
 static int table_close(sqlite3_vtab_cursor *base)
 {
-    reset((struct cursor *)base);
+    kafka_table_reset((struct cursor *)base);
     return ext_rows_cursor_close(base);
 }
 
-static enum hw_status start(struct cursor *cursor, sqlite3_value *path, int columns,
-                            struct hw_error *error)
+static enum hw_status kafka_table_start(struct cursor *cursor, sqlite3_value *path, int columns,
+                                        struct hw_error *error)
 {
     const struct kafka_table *definition = definition_of(cursor);
     struct ext_session *session = ((const struct ext_vtab *)cursor->scan.base.pVtab)->session;
@@ -398,8 +398,8 @@ static bool keep_arguments(struct cursor *cursor, int bits, sqlite3_value **argv
     return true;
 }
 
-static int table_filter(sqlite3_vtab_cursor *base, int columns, const char *text, int argc,
-                        sqlite3_value **argv)
+static int kafka_table_filter(sqlite3_vtab_cursor *base, int columns, const char *text, int argc,
+                              sqlite3_value **argv)
 {
     struct cursor *cursor = (struct cursor *)base;
     const struct kafka_table *definition = definition_of(cursor);
@@ -409,7 +409,7 @@ static int table_filter(sqlite3_vtab_cursor *base, int columns, const char *text
     struct hw_error error;
 
     (void)argc;
-    reset(cursor);
+    kafka_table_reset(cursor);
     if (!keep_arguments(cursor, atoi(text), argv)) {
         return SQLITE_NOMEM;
     }
@@ -420,7 +420,7 @@ static int table_filter(sqlite3_vtab_cursor *base, int columns, const char *text
                                                "or one of its files",
                                    definition->schema.use);
     } else if (sqlite3_value_type(argv[0]) != SQLITE_NULL) {
-        status = start(cursor, argv[0], columns, &error);
+        status = kafka_table_start(cursor, argv[0], columns, &error);
     }
     return status == HW_OK ? SQLITE_OK : ext_error_to_vtab(base->pVtab, &error);
 }
@@ -460,8 +460,8 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 }
 
 const struct ext_driver vtab_kafka_table_driver = {
-    .methods = {EXT_VTAB_METHODS, .xBestIndex = table_best_index, .xClose = table_close,
-                .xFilter = table_filter, .xNext = table_next, .xEof = ext_rows_cursor_eof,
+    .methods = {EXT_VTAB_METHODS, .xBestIndex = kafka_table_best_index, .xClose = table_close,
+                .xFilter = kafka_table_filter, .xNext = table_next, .xEof = ext_rows_cursor_eof,
                 .xColumn = table_column},
     .table_size = sizeof(struct ext_vtab),
     .cursor_size = sizeof(struct cursor),

@@ -105,7 +105,7 @@ void fn_sequence_diagram(struct ext_call *call)
 }
 
 /* Key and value of a record, as kafka_log() shows them. */
-static void read_record(struct ext_call *call, struct hw_record *record)
+static void look_read_record(struct ext_call *call, struct hw_record *record)
 {
     call->status =
         ext_value_bytes(call->argv[1], "a key", &record->key, &record->key_size, &call->error);
@@ -131,7 +131,7 @@ void fn_kafka_record(struct ext_call *call)
         call->status = ext_session_check_secrets(call->session, &call->error);
     }
     if (call->status == HW_OK) {
-        read_record(call, &record);
+        look_read_record(call, &record);
     }
     if (call->status == HW_OK) {
         call->status = hw_internal_record_read(

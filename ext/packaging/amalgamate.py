@@ -5,13 +5,10 @@ Makes one C file of core/ and ext/, and the header of it for programs that link 
 
 usage: ext/packaging/amalgamate.py FOLDER      writes FOLDER/highwater.c and FOLDER/highwater.h
 
-A header stands where the first file includes it, once. Names of file scope that two .c files give to
-different things get the file's name in front; nothing else is changed. Needs universal-ctags, which
-knows those names.
+A header stands where the first file includes it, once; nothing else is changed. No two files give a name
+of file scope to different things.
 """
 
-import collections
-import json
 import pathlib
 import re
 import subprocess
@@ -20,9 +17,6 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s+"((?:core|ext)/[^"]+)"')
 FEATURES = "core/io/posix_system.h"  # Before every header of the system.
-TOKEN = re.compile(
-    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|(?:\.|->)\s*[A-Za-z_]\w*|[A-Za-z_]\w*', re.S
-)
 
 
 def is_apart(path):
@@ -34,58 +28,6 @@ def sources():
     """Every .c file, by its path."""
     files = [*ROOT.glob("core/*/*.c"), *ROOT.glob("ext/*.c"), *ROOT.glob("ext/*/*.c")]
     return sorted(str(path.relative_to(ROOT)) for path in files if not is_apart(path))
-
-
-def tags(files):
-    """What ctags finds: (file, name, kind, in which struct or enum)."""
-    found = subprocess.run(
-        ["ctags", "--output-format=json", "--fields=+K", "--kinds-C=dfvstugem", "-f", "-", *files],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    )
-    for line in found.stdout.splitlines():
-        tag = json.loads(line)
-        # What ctags takes for enumerators in `enum e list[] = {A, [B] = 1}` stands in a function or in brackets.
-        if tag["kind"] == "enumerator" and ("::" in tag["scope"] or f"[{tag['name']}]" in tag["pattern"]):
-            continue
-        yield tag["path"], tag["name"], tag["kind"], tag.get("file", False)
-
-
-def clashes(files):
-    """For each .c file its own names that another .c file, or an enumerator of a header, has too."""
-    headers = [*ROOT.glob("core/**/*.h"), *ROOT.glob("ext/**/*.h")]
-    headers = sorted({str(p.relative_to(ROOT)) for p in headers if not is_apart(p)})
-    users = collections.defaultdict(set)
-    members = collections.defaultdict(set)
-    public = set()
-    for path, name, kind, is_own in tags(files):
-        if kind == "member":
-            members[path].add(name)
-        elif kind != "macro":
-            users[name].add(path)
-            if not is_own:
-                public.add((path, name))
-    in_headers = {name for _, name, kind, _ in tags(headers) if kind == "enumerator"}
-    result = collections.defaultdict(set)
-    for name, paths in users.items():
-        if len(paths) > 1 or name in in_headers:
-            for path in paths:
-                if (path, name) not in public:
-                    result[path].add(name)
-    return result, members
-
-
-def renamed(text, path, names, members):
-    """The text with `names` changed to <file>_<name>; members of structs keep theirs, unless they are the file's."""
-    stem = pathlib.Path(path).stem
-
-    def change(match):
-        token = match.group(0)
-        name = re.sub(r"^(\.|->)\s*", "", token)
-        if name not in names or (name != token and name not in members):
-            return token
-        return token[: len(token) - len(name)] + f"{stem}__{name}"
-
-    return TOKEN.sub(change, text)
 
 
 class Amalgamation:
@@ -126,13 +68,12 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     files = sources()
-    own, members = clashes(files)
     result = Amalgamation()
     result.lines.append((ROOT / "ext/packaging/highwater.c.in").read_text().rstrip().replace("@COMMIT@", commit()))
     result.add(FEATURES)
     for path in files:
         text = (ROOT / path).read_text()
-        result.add(path, renamed(text, path, own[path], members[path]) if own[path] else text)
+        result.add(path, text)
         # Macros end with their file.
         result.lines += [f"#undef {name}" for name in re.findall(r"^\s*#\s*define\s+(\w+)", text, re.M)]
     # What the Makefile makes of other files.
@@ -143,8 +84,7 @@ def main():
         made.unlink()
     (folder / "highwater.c").write_text("\n".join(result.lines) + "\n")
     (folder / "highwater.h").write_text(header())
-    print(f"{folder}/highwater.c: {len(result.lines)} lines of {len(result.seen)} files, "
-          f"{sum(map(len, own.values()))} names changed")
+    print(f"{folder}/highwater.c: {len(result.lines)} lines of {len(result.seen)} files")
 
 
 main()

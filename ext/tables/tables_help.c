@@ -47,7 +47,7 @@ static void add_schema(struct ext_rows *rows, const struct ext_schema *schema)
     }
 }
 
-static void add_config(struct ext_rows *rows, const struct hw_config_entry *config)
+static void help_add_config(struct ext_rows *rows, const struct hw_config_entry *config)
 {
     char signature[HELP_TEXT_SIZE];
     char example[HELP_TEXT_SIZE];
@@ -82,7 +82,7 @@ void fill_help(struct hw_cluster *cluster, struct ext_rows *rows)
         add_schema(rows, ext_module_at(i));
     }
     for (size_t i = 0; i < hw_config_count(); i++) {
-        add_config(rows, hw_config_entry_at(i));
+        help_add_config(rows, hw_config_entry_at(i));
     }
     for (int i = 0; i < HW_PROMISES; i++) {
         add_promise(rows, (enum hw_promise)i);

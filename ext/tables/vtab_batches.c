@@ -30,10 +30,10 @@ static const struct ext_column columns[] = {
 
 enum { BASE_OFFSET = 0, TOPIC = EXT_BATCH_COLUMN_COUNT, PARTITION, BROKER, BYTES, COLUMN_COUNT };
 
-static const enum record_term terms[COLUMN_COUNT] = {[BASE_OFFSET] = TERM_OFFSET,
-                                                     [TOPIC] = TERM_TOPIC,
-                                                     [PARTITION] = TERM_PARTITION,
-                                                     [BROKER] = TERM_REPLICA};
+static const enum record_term batches_terms[COLUMN_COUNT] = {[BASE_OFFSET] = TERM_OFFSET,
+                                                             [TOPIC] = TERM_TOPIC,
+                                                             [PARTITION] = TERM_PARTITION,
+                                                             [BROKER] = TERM_REPLICA};
 
 struct batches_cursor {
     sqlite3_vtab_cursor base;    /* Must be first. */
@@ -46,7 +46,7 @@ struct batches_cursor {
 
 static int batches_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    struct record_shape shape = {.columns = terms,
+    struct record_shape shape = {.columns = batches_terms,
                                  .rowid = TERM_NONE,
                                  .argument_columns = 1 << TOPIC | 1 << PARTITION | 1 << BROKER,
                                  .is_always_one = true};

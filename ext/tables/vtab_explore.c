@@ -21,7 +21,7 @@
 
 SQLITE_EXTENSION_INIT3
 
-static const struct ext_column columns[] = {
+static const struct ext_column explore_columns[] = {
     {"step", "INTEGER",
      "its number in the run; 0: a call that makes the beginning; NULL: last row"},
     {"call", "TEXT", "SQL that does the step when it is typed in; NULL in the last row"},
@@ -30,7 +30,7 @@ static const struct ext_column columns[] = {
     {"of_options", "TEXT HIDDEN", "the argument: bounds, as a JSON object"},
 };
 
-enum { COLUMN_OPTIONS = 4, COLUMN_COUNT };
+enum { COLUMN_OPTIONS = 4, EXPLORE_COLUMN_COUNT };
 
 /* ------------------------------------------------------------------------------------- options */
 
@@ -102,8 +102,8 @@ static enum hw_status visit_promise(void *context, const struct ext_json_member 
     return HW_OK;
 }
 
-static enum hw_status visit_config(void *context, const struct ext_json_member *member,
-                                   struct hw_error *error)
+static enum hw_status explore_visit_config(void *context, const struct ext_json_member *member,
+                                           struct hw_error *error)
 {
     struct explore_options *read = context;
     size_t place = read->options.config_count;
@@ -249,7 +249,7 @@ static enum hw_status visit_option(void *context, const struct ext_json_member *
     }
     if (strcmp(member->name, "configs") == 0) {
         return strcmp(member->type, "object") == 0
-                   ? ext_json_walk_elements(read->db, member, visit_config, read, error)
+                   ? ext_json_walk_elements(read->db, member, explore_visit_config, read, error)
                    : ext_error_invalid(error, "hw_explore(): configs must be an object, "
                                               "{\"min.insync.replicas\":2}");
     }
@@ -473,7 +473,7 @@ static int explore_filter(sqlite3_vtab_cursor *base, int plan, const char *text,
     enum hw_status status;
 
     (void)text, (void)argc;
-    ext_rows_cursor_begin(cursor, COLUMN_COUNT, NULL);
+    ext_rows_cursor_begin(cursor, EXPLORE_COLUMN_COUNT, NULL);
     status = explore_options_read(&options, ((const struct ext_vtab *)base->pVtab)->session->db,
                                   argument, &error);
     if (status == HW_OK) {
@@ -509,4 +509,4 @@ const struct ext_schema vtab_explore_schema = {
     .summary = "all ways in which the cluster, or a new one, can go on within bounds: the shortest "
                "run that breaks a promise",
     .example = "SELECT step, call, result, broken FROM hw_explore('{\"new\":2,\"acks\":1}');",
-    EXT_COLUMNS(columns)};
+    EXT_COLUMNS(explore_columns)};

@@ -14,7 +14,7 @@
 
 SQLITE_EXTENSION_INIT3
 
-static const struct ext_column columns[] = {
+static const struct ext_column log_table_columns[] = {
     EXT_COLUMNS_OF_RECORD,
     {"of_topic", "TEXT HIDDEN", "the first argument"},
     {"of_partition", "INTEGER HIDDEN", "the second argument; the same as partition"},
@@ -40,23 +40,23 @@ enum log_column {
     LOG_OF_BROKER
 };
 
-static const enum record_term terms[] = {[LOG_PARTITION] = TERM_PARTITION,
-                                         [LOG_OFFSET] = TERM_OFFSET,
-                                         [LOG_OF_TOPIC] = TERM_TOPIC,
-                                         [LOG_OF_PARTITION] = TERM_PARTITION,
-                                         [LOG_OF_BROKER] = TERM_REPLICA};
+static const enum record_term log_terms[] = {[LOG_PARTITION] = TERM_PARTITION,
+                                             [LOG_OFFSET] = TERM_OFFSET,
+                                             [LOG_OF_TOPIC] = TERM_TOPIC,
+                                             [LOG_OF_PARTITION] = TERM_PARTITION,
+                                             [LOG_OF_BROKER] = TERM_REPLICA};
 
 enum {
-    ARGUMENT_COLUMNS = 1 << LOG_OF_TOPIC | 1 << LOG_OF_PARTITION | 1 << LOG_OF_BROKER,
-    LIGHT_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_OFFSET | ARGUMENT_COLUMNS
+    LOG_ARGUMENT_COLUMNS = 1 << LOG_OF_TOPIC | 1 << LOG_OF_PARTITION | 1 << LOG_OF_BROKER,
+    LIGHT_COLUMNS = 1 << LOG_PARTITION | 1 << LOG_OFFSET | LOG_ARGUMENT_COLUMNS
 };
 
 static int log_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-    struct record_shape shape = {.columns = terms,
+    struct record_shape shape = {.columns = log_terms,
                                  .rowid = TERM_NONE,
                                  .light_columns = LIGHT_COLUMNS,
-                                 .argument_columns = ARGUMENT_COLUMNS,
+                                 .argument_columns = LOG_ARGUMENT_COLUMNS,
                                  .is_always_one = true};
 
     (void)vtab;
@@ -160,5 +160,5 @@ const struct ext_schema vtab_log_schema = {
     .use = "hw_log('orders', 0, 2)",
     .summary = "every record in one replica's log, with the reason why a consumer sees it or not",
     .example = "SELECT \"offset\", value, visibility FROM hw_log('orders', 0, 2);",
-    EXT_COLUMNS(columns),
+    EXT_COLUMNS(log_table_columns),
     .key = "of_topic, of_partition, of_broker, \"offset\""};

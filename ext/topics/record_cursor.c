@@ -211,7 +211,8 @@ static void take_from_run(struct record_cursor *cursor)
 }
 
 /* The next row of the present reader into cursor->row. */
-static enum hw_status read_row(struct record_cursor *cursor, bool *found, struct hw_error *error)
+static enum hw_status cursor_read_row(struct record_cursor *cursor, bool *found,
+                                      struct hw_error *error)
 {
     enum hw_status status;
 
@@ -226,15 +227,15 @@ static enum hw_status read_row(struct record_cursor *cursor, bool *found, struct
 }
 
 /* Step to the next row, across partitions. The cluster is locked. */
-static enum hw_status step(struct record_cursor *cursor, struct hw_cluster *cluster,
-                           struct hw_error *error)
+static enum hw_status cursor_step(struct record_cursor *cursor, struct hw_cluster *cluster,
+                                  struct hw_error *error)
 {
     enum hw_status status = HW_OK;
     bool found = false;
 
     while (status == HW_OK && !found && !cursor->is_at_end) {
         if (cursor->is_reading) {
-            status = read_row(cursor, &found, error);
+            status = cursor_read_row(cursor, &found, error);
         }
         if (status == HW_OK && !found) {
             status = open_next(cursor, cluster, error);
@@ -273,7 +274,7 @@ static int step_reader(struct record_cursor *cursor)
         status = step_buffered(cursor, &stepped, &error);
     }
     if (status == HW_OK && !stepped) {
-        status = step(cursor, ext_cluster_lock(cursor->cluster), &error);
+        status = cursor_step(cursor, ext_cluster_lock(cursor->cluster), &error);
         ext_cluster_unlock(cursor->cluster);
     }
     if (status != HW_OK) {
@@ -325,7 +326,7 @@ static enum hw_status start_locked(struct record_cursor *cursor, struct hw_clust
     cursor->is_one_offset = cursor->bounds_count == 1 && cursor->bounds[0].first < INT64_MAX &&
                             cursor->bounds[0].end == cursor->bounds[0].first + 1;
     cursor->is_at_end = false;
-    return status == HW_OK ? step(cursor, cluster, error) : status;
+    return status == HW_OK ? cursor_step(cursor, cluster, error) : status;
 }
 
 int record_cursor_start(struct record_cursor *cursor, const struct record_source *source)

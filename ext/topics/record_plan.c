@@ -404,8 +404,9 @@ static void want_rows(struct record_scan *scan, enum record_term term, int64_t r
     }
 }
 
-static enum hw_status read_argument(struct record_scan *scan, enum record_term term, int comparison,
-                                    sqlite3_value *value, struct hw_error *error)
+static enum hw_status plan_read_argument(struct record_scan *scan, enum record_term term,
+                                         int comparison, sqlite3_value *value,
+                                         struct hw_error *error)
 {
     switch (term) {
     case TERM_TOPIC:
@@ -461,7 +462,7 @@ enum hw_status record_scan_read(struct record_scan *scan, int plan, const char *
         int comparison;
 
         read_word(&text, &term, &comparison);
-        status = read_argument(scan, term, comparison, argv[i], error);
+        status = plan_read_argument(scan, term, comparison, argv[i], error);
     }
     scan->is_empty |= ext_range_is_empty(&scan->partitions) || ext_range_is_empty(&scan->offsets) ||
                       ext_range_is_empty(&scan->rowids) || ext_range_is_empty(&scan->timestamps) ||

@@ -22,7 +22,7 @@
 
 SQLITE_EXTENSION_INIT3
 
-static const struct ext_column columns[] = {
+static const struct ext_column topic_columns[] = {
     EXT_COLUMN_PARTITION,
     {"offset", "INTEGER", "the record's offset, from the leader; with INSERT: NULL"},
     {"timestamp", "INTEGER", "milliseconds; NULL with INSERT: the cluster's clock"},
@@ -43,7 +43,7 @@ static const struct ext_column columns[] = {
 /* Arguments of xCreate and xConnect before the user's: module, schema and table. */
 enum { ARGUMENT_SCHEMA = 1, ARGUMENT_TABLE = 2, ARGUMENTS_FIRST = 3 };
 
-static struct ext_session *session_of(sqlite3_vtab *vtab)
+static struct ext_session *topic_session_of(sqlite3_vtab *vtab)
 {
     return ((struct ext_vtab *)vtab)->session;
 }
@@ -52,7 +52,7 @@ static int topic_disconnect(sqlite3_vtab *vtab)
 {
     struct topic_table *table = (struct topic_table *)vtab;
 
-    ext_token_forget(&session_of(vtab)->token_writer);
+    ext_token_forget(&topic_session_of(vtab)->token_writer);
     sqlite3_free(table->name);
     sqlite3_free(table->topic);
     return record_table_disconnect(vtab);
@@ -503,8 +503,8 @@ static int topic_filter(sqlite3_vtab_cursor *base, int plan, const char *text, i
         return topic_foreign_error(table);
     }
     if (record_scan_read(&cursor->scan, plan, text, argc, argv, &error) != HW_OK ||
-        (table->is_transactional && !session_of(base->pVtab)->is_attached &&
-         ext_session_check_decided(session_of(base->pVtab), &error) != HW_OK)) {
+        (table->is_transactional && !topic_session_of(base->pVtab)->is_attached &&
+         ext_session_check_decided(topic_session_of(base->pVtab), &error) != HW_OK)) {
         return ext_error_to_vtab(base->pVtab, &error);
     }
     if (table->is_transactional) {
@@ -646,4 +646,4 @@ const struct ext_schema vtab_topic_schema = {
     .use = "orders",
     .summary = "a topic as a table: INSERT produces, SELECT reads below the high watermark",
     .example = "CREATE VIRTUAL TABLE orders USING highwater(replication.factor=3);",
-    EXT_COLUMNS(columns)};
+    EXT_COLUMNS(topic_columns)};
