@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A protocol variant: the decisions in which the rules differ. Nothing else asks which variant is in
- * force, save one default in core/config/config.c.
+ * A protocol variant: the decisions in which the rules differ. Nothing asks which variant is in force:
+ * what it decides stands in its table.
  *
  *     kafka            today's rules, R1 to R10                  variant_kafka.c
  *     hw-truncation    until 0.10: followers cut to their HW
