@@ -5,7 +5,6 @@
 #include "ext/ext_error.h"
 #include "ext/ext_probe.h"
 
-#include <stdio.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT3

@@ -18,8 +18,6 @@
 
 #include "core/base/memory.h"
 
-#include <stdbool.h>
-
 /* A block of more bytes has a chunk of its own. */
 enum { HW_ARENA_BLOCK_MAX = 8192, HW_ARENA_CLASSES = 56, HW_ARENA_CHUNK_SIZE = 65536 };
 

@@ -3,9 +3,7 @@
 
 #include "core/cluster/cluster_internal.h"
 #include "core/cluster/link_times.h"
-#include "core/replication/exchange.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 void hw_held_init(struct hw_held *held, const struct hw_allocator *allocator)

@@ -14,7 +14,6 @@
 #ifndef HW_CLUSTER_HELD_H
 #define HW_CLUSTER_HELD_H
 
-#include "core/base/broker_list.h"
 #include "core/replication/messages.h"
 #include "core/replication/notices.h"
 

@@ -11,7 +11,6 @@
 #ifndef HW_CONFIG_CONFIG_H
 #define HW_CONFIG_CONFIG_H
 
-#include "core/base/buffer.h"
 #include "core/base/types.h"
 #include "core/log/log.h"
 #include "core/replication/quota.h"

@@ -14,8 +14,6 @@
 #include "core/explore/explore_internal.h"
 #include "core/explore/ranks.h"
 
-#include <string.h>
-
 /* A state, seen in one order of its brokers. */
 struct encoding {
     const struct explore *explore;

@@ -4,7 +4,6 @@
 #include "core/explore/explore_internal.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char setup_topic[] = "t";

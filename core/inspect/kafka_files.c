@@ -7,7 +7,6 @@
 #include "core/inspect/kafka_name.h"
 #include "core/inspect/partition_summary.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum hw_status hw_kafka_files_open(struct hw_kafka_files *files,

@@ -3,7 +3,6 @@
  * so that the same calls always give the same answers. */
 #include "core/io/memory_store.h"
 
-#include "core/base/assert.h"
 #include "core/io/memory_tree.h"
 
 #include <inttypes.h>

@@ -6,8 +6,6 @@
 
 #include "core/io/posix_files.h"
 
-#include "core/base/assert.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

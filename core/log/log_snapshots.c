@@ -14,8 +14,8 @@
  * Source: ProducerStateManager.takeSnapshot, removeStraySnapshots, truncateAndReload (kafka
  * formats, sections 6 and 7.2).
  */
+#include "core/format/segment_name.h"
 #include "core/format/snapshot_file.h"
-#include "core/log/directory.h"
 #include "core/log/log_internal.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "core/log/transaction_index.h"
 
 #include "core/base/assert.h"
-#include "core/base/bytes.h"
 #include "core/base/memory.h"
 #include "core/base/search.h"
 

@@ -4,7 +4,6 @@
 #include "core/base/uuid.h"
 #include "core/format/checkpoint_scan.h"
 #include "core/inspect/kafka_directory.h"
-#include "core/inspect/segment_list.h"
 
 #include <stdio.h>
 

@@ -10,7 +10,6 @@
 #ifndef HW_LOOK_PARTITION_COPY_H
 #define HW_LOOK_PARTITION_COPY_H
 
-#include "core/cluster/cluster.h"
 #include "core/inspect/partition_diff.h"
 #include "core/inspect/partition_summary.h"
 #include "core/replication/variant.h"

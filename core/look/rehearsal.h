@@ -12,7 +12,6 @@
 #ifndef HW_LOOK_REHEARSAL_H
 #define HW_LOOK_REHEARSAL_H
 
-#include "core/cluster/cluster.h"
 #include "core/inspect/kafka_directory.h"
 #include "core/log/log.h"
 

@@ -7,7 +7,6 @@
 #include "core/base/crc32c.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* Where the fields of the header begin. */
 enum {

@@ -7,7 +7,6 @@
  * followers have what their leader has and nothing else, and who lacks committed records is not in
  * sync.
  */
-#include "core/base/broker_list.h"
 #include "core/replication/exchange.h"
 
 hw_offset_t hw_variant_common_end(const struct hw_replica *a, const struct hw_replica *b)

@@ -2,7 +2,6 @@
 /* What the controller tells brokers reaches each of them on its own way: kafka-time W6.7. */
 #include "core/base/assert.h"
 #include "core/base/broker_list.h"
-#include "core/base/uuid.h"
 #include "core/replication/exchange.h"
 #include "core/timed/timed_internal.h"
 

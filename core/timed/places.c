@@ -4,8 +4,6 @@
 #include "core/base/uuid.h"
 #include "core/timed/timed_internal.h"
 
-#include <string.h>
-
 bool hw_timed_are_same(const struct hw_timed *timed, struct hw_partition *const *partitions,
                        size_t count)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/timed/timed.h"
 
-#include "core/base/assert.h"
 #include "core/timed/timed_internal.h"
-
-#include <string.h>
 
 void hw_timed_init(struct hw_timed *timed, const struct hw_allocator *allocator,
                    struct hw_random *random)

@@ -6,7 +6,6 @@
 #include "core/cluster/cluster_internal.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum { CLUSTER_BROKERS_DEFAULT = 3 };
 

@@ -15,7 +15,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Behind it an epoch would be the last of its id. */
 enum { DATABASE_EPOCH_MAX = INT16_MAX - 2 };

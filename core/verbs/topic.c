@@ -5,7 +5,6 @@
 #include "core/format/segment_name.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ----------------------------------------------------------------------------------- creating */

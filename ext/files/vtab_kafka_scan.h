@@ -6,7 +6,6 @@
 #ifndef EXT_VTAB_KAFKA_SCAN_H
 #define EXT_VTAB_KAFKA_SCAN_H
 
-#include "ext/ext_session.h"
 #include "ext/ext_vtab.h"
 #include "ext/files/kafka_plan.h"
 
