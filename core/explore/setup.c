@@ -115,7 +115,7 @@ static void setup_leave_out_registrations(struct setup_cold *cold, struct hw_met
 }
 
 /* Going back is copying. So of what stays as long as the exploration the large fields that no step
- * changes, or none reads, are left out: counters, the journal's, quotas of a topic without any. */
+ * changes, or none reads, are left out: counters, the journal's, minikafka's, unused quotas. */
 static enum hw_status setup_keep_small(const struct explore *explore, struct hw_error *error)
 {
     struct hw_cluster *cluster = explore->cluster;
@@ -141,6 +141,7 @@ static enum hw_status setup_keep_small(const struct explore *explore, struct hw_
     setup_leave_out(&cold, explore->partition->topic, sizeof *explore->partition->topic);
     setup_leave_out(&cold, explore->partition->name, sizeof explore->partition->name);
     setup_leave_out(&cold, &explore->partition->noted, sizeof explore->partition->noted);
+    setup_leave_out(&cold, &explore->partition->model, sizeof explore->partition->model);
     return cold.status;
 }
 
