@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The module `highwater`: a topic as a table. Declared here for vtab_topic.c and topic_write.c. */
+/* The module `highwater`: a topic as a table. What its files share. */
 #ifndef EXT_VTAB_TOPIC_H
 #define EXT_VTAB_TOPIC_H
 
@@ -24,6 +24,21 @@ struct topic_table {
 };
 
 extern const struct ext_schema vtab_topic_schema;
+
+/* topic_life.c: methods of the module. */
+int topic_create(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **vtab,
+                 char **message);
+int topic_connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **vtab,
+                  char **message);
+int topic_disconnect(sqlite3_vtab *vtab);
+int topic_destroy(sqlite3_vtab *vtab);
+int topic_rename(sqlite3_vtab *vtab, const char *name);
+
+/* 0: there is no such topic, or the transaction drops it. */
+int32_t topic_count_partitions(struct ext_cluster *cluster, const char *topic);
+
+/* The error of a table in an attached database. Returns the code for SQLite. */
+int topic_foreign_error(struct topic_table *table);
 
 /* topic_write.c: xUpdate. Rows are counted for the words of errors; what undoes a statement, or
  * begins one, begins anew. */
