@@ -13,7 +13,7 @@ enum {
     HEAD_SIZE = 10,
     ENTRY_SIZE = 46,
     SNAPSHOT_AT_CRC = 2,
-    AT_COUNT = 6,
+    SNAPSHOT_AT_COUNT = 6,
     VERSION = 1
 };
 
@@ -45,8 +45,9 @@ static void decode_head(struct hw_snapshot_file *snapshot)
     }
     snapshot->version = hw_get_i16(content->bytes);
     snapshot->crc = hw_get_u32(content->bytes + SNAPSHOT_AT_CRC);
-    snapshot->crc_found = hw_crc32c(content->bytes + AT_COUNT, content->size - AT_COUNT);
-    snapshot->count = hw_get_i32(content->bytes + AT_COUNT);
+    snapshot->crc_found =
+        hw_crc32c(content->bytes + SNAPSHOT_AT_COUNT, content->size - SNAPSHOT_AT_COUNT);
+    snapshot->count = hw_get_i32(content->bytes + SNAPSHOT_AT_COUNT);
     room = (int64_t)(content->size - HEAD_SIZE) / ENTRY_SIZE;
     snapshot->whole = snapshot->count < 0      ? 0
                       : snapshot->count < room ? snapshot->count
@@ -110,9 +111,10 @@ void hw_snapshot_put(uint8_t *bytes, size_t number, const struct hw_snapshot_pro
 void hw_snapshot_finish(uint8_t *bytes, size_t count)
 {
     hw_put_i16(bytes, VERSION);
-    hw_put_i32(bytes + AT_COUNT, (int32_t)count);
-    hw_put_u32(bytes + SNAPSHOT_AT_CRC,
-               hw_crc32c(bytes + AT_COUNT, hw_snapshot_size_bytes(count) - AT_COUNT));
+    hw_put_i32(bytes + SNAPSHOT_AT_COUNT, (int32_t)count);
+    hw_put_u32(
+        bytes + SNAPSHOT_AT_CRC,
+        hw_crc32c(bytes + SNAPSHOT_AT_COUNT, hw_snapshot_size_bytes(count) - SNAPSHOT_AT_COUNT));
 }
 
 struct hw_snapshot_producer hw_snapshot_file_get(const struct hw_snapshot_file *snapshot,

@@ -9,9 +9,9 @@
 enum {
     INDEX_SIZE_MAX = 1 << 28,
     ENTRY_AT_PRODUCER_ID = 2,
-    AT_FIRST_OFFSET = 10,
-    AT_LAST_OFFSET = 18,
-    AT_LAST_STABLE_OFFSET = 26
+    ENTRY_AT_FIRST_OFFSET = 10,
+    ENTRY_AT_LAST_OFFSET = 18,
+    ENTRY_AT_LAST_STABLE_OFFSET = 26
 };
 
 enum hw_status hw_transaction_index_read(struct hw_store *store, const char *path,
@@ -24,21 +24,21 @@ enum hw_status hw_transaction_index_read(struct hw_store *store, const char *pat
 
 struct hw_aborted_transaction hw_aborted_transaction_get(const uint8_t *bytes)
 {
-    return (struct hw_aborted_transaction){.version = hw_get_i16(bytes),
-                                           .producer_id = hw_get_i64(bytes + ENTRY_AT_PRODUCER_ID),
-                                           .first_offset = hw_get_i64(bytes + AT_FIRST_OFFSET),
-                                           .last_offset = hw_get_i64(bytes + AT_LAST_OFFSET),
-                                           .last_stable_offset =
-                                               hw_get_i64(bytes + AT_LAST_STABLE_OFFSET)};
+    return (struct hw_aborted_transaction){
+        .version = hw_get_i16(bytes),
+        .producer_id = hw_get_i64(bytes + ENTRY_AT_PRODUCER_ID),
+        .first_offset = hw_get_i64(bytes + ENTRY_AT_FIRST_OFFSET),
+        .last_offset = hw_get_i64(bytes + ENTRY_AT_LAST_OFFSET),
+        .last_stable_offset = hw_get_i64(bytes + ENTRY_AT_LAST_STABLE_OFFSET)};
 }
 
 void hw_aborted_transaction_put(uint8_t *bytes, const struct hw_aborted_transaction *entry)
 {
     hw_put_i16(bytes, entry->version);
     hw_put_i64(bytes + ENTRY_AT_PRODUCER_ID, entry->producer_id);
-    hw_put_i64(bytes + AT_FIRST_OFFSET, entry->first_offset);
-    hw_put_i64(bytes + AT_LAST_OFFSET, entry->last_offset);
-    hw_put_i64(bytes + AT_LAST_STABLE_OFFSET, entry->last_stable_offset);
+    hw_put_i64(bytes + ENTRY_AT_FIRST_OFFSET, entry->first_offset);
+    hw_put_i64(bytes + ENTRY_AT_LAST_OFFSET, entry->last_offset);
+    hw_put_i64(bytes + ENTRY_AT_LAST_STABLE_OFFSET, entry->last_stable_offset);
 }
 
 const char *hw_aborted_transaction_fault(const struct hw_aborted_transaction *entry,

@@ -14,8 +14,8 @@
 enum {
     WINDOW_MIN = 4096,
     WINDOW_MAX = 1 << 20,
-    AT_LEGACY_ATTRIBUTES = 17,
-    AT_LEGACY_TIMESTAMP = 18,
+    SEGMENT_AT_LEGACY_ATTRIBUTES = 17,
+    SEGMENT_AT_LEGACY_TIMESTAMP = 18,
     SEGMENT_CHECKSUM_START = 21,
     LEGACY_CHECKSUM_START = 16
 };
@@ -172,9 +172,9 @@ enum hw_status hw_segment_file_view(struct hw_segment_file *file, int64_t positi
 static void complete_legacy(struct hw_batch *batch, const uint8_t *bytes)
 {
     batch->leader_epoch = HW_EPOCH_NONE;
-    batch->attributes = bytes[AT_LEGACY_ATTRIBUTES] & 0x0f;
+    batch->attributes = bytes[SEGMENT_AT_LEGACY_ATTRIBUTES] & 0x0f;
     batch->max_timestamp =
-        batch->magic == 0 ? HW_TIMESTAMP_NONE : hw_get_i64(bytes + AT_LEGACY_TIMESTAMP);
+        batch->magic == 0 ? HW_TIMESTAMP_NONE : hw_get_i64(bytes + SEGMENT_AT_LEGACY_TIMESTAMP);
     batch->base_timestamp = HW_TIMESTAMP_NONE;
     batch->producer_id = HW_PRODUCER_ID_NONE;
     batch->producer_epoch = -1;
@@ -259,7 +259,7 @@ enum hw_status hw_segment_file_checksum(struct hw_segment_file *file, int64_t po
 
 enum {
     SEARCH_CHUNK = 64 * 1024,
-    AT_LENGTH = 8,
+    SEGMENT_AT_LENGTH = 8,
     SEGMENT_AT_MAGIC = 16,
     /* Bytes that may be checksummed while a file is searched: so many, and all of it so often. Junk
      * can be made so that every other byte begins what looks like a batch of any size. */
@@ -270,7 +270,7 @@ enum {
 /* The cheap part of whether a batch may begin here, with `left` bytes up to the end. */
 static bool is_candidate(const uint8_t *bytes, int64_t left)
 {
-    int32_t length = hw_get_i32(bytes + AT_LENGTH);
+    int32_t length = hw_get_i32(bytes + SEGMENT_AT_LENGTH);
 
     return bytes[SEGMENT_AT_MAGIC] <= 2 && length >= HW_BATCH_LENGTH_MIN &&
            length <= left - HW_BATCH_OVERHEAD && (bytes[0] & 0x80) == 0;

@@ -11,9 +11,9 @@
 enum {
     MESSAGE_AT_MAGIC = 16,
     MESSAGE_AT_ATTRIBUTES = 17,
-    AT_TIMESTAMP = 18,
-    AT_KEY_MAGIC_0 = 18,
-    AT_KEY_MAGIC_1 = 26,
+    MESSAGE_AT_TIMESTAMP = 18,
+    MESSAGE_AT_KEY_MAGIC_0 = 18,
+    MESSAGE_AT_KEY_MAGIC_1 = 26,
     MESSAGE_CHECKSUM_START = MESSAGE_AT_MAGIC,
     SIZE_SIZE = 4
 };
@@ -65,14 +65,16 @@ static enum hw_status legacy_parse(const uint8_t *bytes, const struct hw_batch *
                                    struct hw_legacy_message *message, struct hw_error *error)
 {
     const uint8_t *end = bytes + hw_batch_size_bytes(entry);
-    const uint8_t *at = bytes + (entry->magic == 0 ? AT_KEY_MAGIC_0 : AT_KEY_MAGIC_1);
+    const uint8_t *at =
+        bytes + (entry->magic == 0 ? MESSAGE_AT_KEY_MAGIC_0 : MESSAGE_AT_KEY_MAGIC_1);
 
     HW_ASSERT(entry->magic == 0 || entry->magic == 1);
     *message = (struct hw_legacy_message){
         .offset = entry->base_offset,
         .magic = entry->magic,
         .attributes = bytes[MESSAGE_AT_ATTRIBUTES],
-        .timestamp = entry->magic == 0 ? HW_TIMESTAMP_NONE : hw_get_i64(bytes + AT_TIMESTAMP)};
+        .timestamp =
+            entry->magic == 0 ? HW_TIMESTAMP_NONE : hw_get_i64(bytes + MESSAGE_AT_TIMESTAMP)};
     at = message_take_bytes(at, end, &message->key, &message->key_size);
     if (at == NULL) {
         return corrupt(entry->base_offset, "its key passes its end", error);
