@@ -228,7 +228,8 @@ void ext_result_integer_unless(sqlite3_context *context, int64_t number, int64_t
     }
 }
 
-void ext_json_add_string(sqlite3_str *json, const uint8_t *bytes, size_t size)
+/* As a string in quotes. Bytes that are not UTF-8 become U+FFFD. */
+static void json_add_string(sqlite3_str *json, const uint8_t *bytes, size_t size)
 {
     sqlite3_str_appendchar(json, 1, '"');
     while (size > 0) {
@@ -248,7 +249,7 @@ static void add_header_value(sqlite3_str *json, const struct hw_header *header)
     if (header->value_size < 0) {
         sqlite3_str_appendall(json, "null");
     } else if (hw_utf8_is_text(header->value, (size_t)header->value_size)) {
-        ext_json_add_string(json, header->value, (size_t)header->value_size);
+        json_add_string(json, header->value, (size_t)header->value_size);
     } else {
         sqlite3_str_appendall(json, "{\"hex\":\"");
         for (int32_t i = 0; i < header->value_size; i++) {
@@ -287,7 +288,7 @@ void ext_result_headers(sqlite3_context *context, const struct hw_record *record
     json = sqlite3_str_new(NULL);
     while (hw_header_next(&cursor, &left, &header)) {
         sqlite3_str_appendchar(json, 1, separator);
-        ext_json_add_string(json, header.name, (size_t)header.name_size);
+        json_add_string(json, header.name, (size_t)header.name_size);
         sqlite3_str_appendchar(json, 1, ':');
         add_header_value(json, &header);
         separator = ',';

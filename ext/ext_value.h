@@ -63,7 +63,4 @@ void ext_result_text(sqlite3_context *context, const char *text, size_t size);
 /* An integer, or NULL where it is `none`. */
 void ext_result_integer_unless(sqlite3_context *context, int64_t number, int64_t none);
 
-/* Add text to a JSON document as a string in quotes. Bytes that are not UTF-8 become U+FFFD. */
-void ext_json_add_string(sqlite3_str *json, const uint8_t *bytes, size_t size);
-
 #endif /* EXT_VALUE_H */

@@ -94,8 +94,9 @@ enum hw_status hw_index_file_count_up_to(struct hw_index_file *index, int64_t li
     return HW_OK;
 }
 
-enum hw_status hw_index_file_find_nonzero(struct hw_index_file *index, int64_t from,
-                                          int64_t *number, struct hw_error *error)
+/* The first entry from `from` on that is not all zeros: index->slots if there is none. */
+static enum hw_status index_find_nonzero(struct hw_index_file *index, int64_t from, int64_t *number,
+                                         struct hw_error *error)
 {
     int64_t entry_size = (int64_t)hw_index_entry_size(index->kind);
     int64_t at = from * entry_size;
@@ -394,7 +395,7 @@ static enum hw_status find_tail(struct hw_index_check *check, struct hw_error *e
         (check->index.kind == HW_INDEX_TIME && check->index.slots == 1)) {
         return HW_OK;
     }
-    status = hw_index_file_find_nonzero(&check->index, check->number, &check->nonzero, error);
+    status = index_find_nonzero(&check->index, check->number, &check->nonzero, error);
     check->is_at_end = check->nonzero == check->index.slots;
     return status;
 }

@@ -47,11 +47,6 @@ bool hw_index_entry_is_zero(enum hw_index_kind kind, int64_t number, struct hw_i
 enum hw_status hw_index_file_count_up_to(struct hw_index_file *index, int64_t limit, bool of_values,
                                          int64_t *count, struct hw_error *error);
 
-/* Find the first entry from `from` on that is not all zeros: index->slots if there is none. Errors:
- * HW_IO. */
-enum hw_status hw_index_file_find_nonzero(struct hw_index_file *index, int64_t from,
-                                          int64_t *number, struct hw_error *error);
-
 /* The offset that an entry of a segment means; the largest one where that would be too large. */
 hw_offset_t hw_index_offset(hw_offset_t base_offset, int64_t relative);
 
