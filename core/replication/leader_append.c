@@ -20,15 +20,23 @@ enum hw_kafka_error hw_replica_check_epoch(const struct hw_replica *replica,
     return HW_KAFKA_NONE;
 }
 
+enum hw_status hw_replica_check_acks(int64_t acks, struct hw_error *error)
+{
+    return acks >= -1 && acks <= 1
+               ? HW_OK
+               : hw_error_refuse(error, HW_KAFKA_INVALID_REQUIRED_ACKS,
+                                 "acks must be 0, 1, -1 or 'all', not %" PRId64, acks);
+}
+
 enum hw_status hw_replica_may_append(const struct hw_replica *replica, int32_t acks,
                                      struct hw_error *error)
 {
     int32_t needed;
     char isr[HW_BROKER_LIST_TEXT_SIZE];
+    enum hw_status status = hw_replica_check_acks(acks, error);
 
-    if (acks < -1 || acks > 1) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUIRED_ACKS,
-                               "acks must be 0, 1, -1 or 'all', not %" PRId32, acks);
+    if (status != HW_OK) {
+        return status;
     }
     if (replica->role != HW_ROLE_LEADER) {
         return hw_error_refuse(error, HW_KAFKA_NOT_LEADER_OR_FOLLOWER,

@@ -285,6 +285,9 @@ enum hw_status hw_replica_append_marker(struct hw_replica *replica, hw_time_ms_t
                                         const struct hw_marker *marker, int transaction_version,
                                         struct hw_log_append_info *info, struct hw_error *error);
 
+/* Errors: HW_REFUSED with INVALID_REQUIRED_ACKS. Source: ReplicaManager.isValidRequiredAcks. */
+enum hw_status hw_replica_check_acks(int64_t acks, struct hw_error *error);
+
 /* The checks of hw_replica_append() that do not look at the batch: may this leader take a produce
  * with these acks now? */
 enum hw_status hw_replica_may_append(const struct hw_replica *replica, int32_t acks,

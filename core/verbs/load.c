@@ -110,10 +110,6 @@ static enum hw_status load_check(const struct hw_cluster *cluster,
         return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG, "in_flight is 1 to %d",
                                (int)HW_LOAD_IN_FLIGHT_MAX);
     }
-    if (options->acks != HW_ACKS_DEFAULT && (options->acks < HW_ACKS_ALL || options->acks > 1)) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUIRED_ACKS,
-                               "acks must be 0, 1, -1 or 'all'");
-    }
     if (!(options->start_ms >= 0 && options->start_ms <= 1e12) ||
         options->until_ms > HW_CLOCK_MS_MAX || cluster->loads.count == HW_LOADS_MAX) {
         return hw_error_refuse(error, HW_KAFKA_INVALID_CONFIG,
@@ -121,7 +117,7 @@ static enum hw_status load_check(const struct hw_cluster *cluster,
                                ", and there are at most %d loads",
                                HW_CLOCK_MS_MAX, (int)HW_LOADS_MAX);
     }
-    return HW_OK;
+    return options->acks == HW_ACKS_DEFAULT ? HW_OK : hw_replica_check_acks(options->acks, error);
 }
 
 enum hw_status hw_cluster_load(struct hw_cluster *cluster, const struct hw_load_options *options,

@@ -9,15 +9,14 @@
 static enum hw_status produce_resolve_acks(const struct hw_cluster *cluster, int64_t acks,
                                            int32_t *resolved, struct hw_error *error)
 {
+    enum hw_status status;
+
     if (acks == HW_ACKS_DEFAULT) {
         acks = cluster->settings.acks;
     }
-    if (acks < HW_ACKS_ALL || acks > 1) {
-        return hw_error_refuse(error, HW_KAFKA_INVALID_REQUIRED_ACKS,
-                               "acks must be 0, 1, -1 or 'all', not %" PRId64, acks);
-    }
-    *resolved = (int32_t)acks;
-    return HW_OK;
+    status = hw_replica_check_acks(acks, error);
+    *resolved = status == HW_OK ? (int32_t)acks : HW_ACKS_DEFAULT;
+    return status;
 }
 
 /* Whether the variant looks at the producer before it looks at acks. */
