@@ -2,6 +2,7 @@
 /* How a reader gets at bytes: a few large reads, each batch checked once when it is entered, and of its
  * records some read ahead. Few rows come from the cluster's cache of batches. */
 #include "core/base/uuid.h"
+#include "core/format/transaction_index_file.h"
 #include "core/look/reader_internal.h"
 #include "core/record/codec.h"
 
@@ -307,6 +308,12 @@ static enum hw_status reader_decode(struct hw_reader *reader, const uint8_t *byt
         reader->is_iterating = false;
     }
     return status;
+}
+
+bool hw_reader_is_aborted(const struct hw_reader *reader, const struct hw_batch *batch)
+{
+    return (batch->attributes & HW_BATCH_TRANSACTIONAL) != 0 &&
+           hw_aborted_transactions_have(&reader->aborted, batch->producer_id, batch->base_offset);
 }
 
 /* Note which rows of reader->batch are wanted. Returns whether there may be any. */

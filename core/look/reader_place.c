@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a reader reads, and what its batches are to it. */
-#include "core/format/transaction_index_file.h"
 #include "core/look/reader_internal.h"
 
 #include <inttypes.h>
@@ -40,12 +39,6 @@ enum hw_status hw_reader_find(struct hw_cluster *cluster, const struct hw_reader
                  : options->mode == HW_READ_COMMITTED ? place->last_stable
                                                       : place->high_watermark;
     return status;
-}
-
-bool hw_reader_is_aborted(const struct hw_reader *reader, const struct hw_batch *batch)
-{
-    return (batch->attributes & HW_BATCH_TRANSACTIONAL) != 0 &&
-           hw_aborted_transactions_have(&reader->aborted, batch->producer_id, batch->base_offset);
 }
 
 hw_offset_t hw_reader_bottom(const struct hw_reader_options *options,

@@ -246,7 +246,7 @@ static enum hw_status clock_expire(struct hw_cluster *cluster, struct hw_error *
 enum { CLOCK_SOON_MS = 10 };
 
 /* The controller notices that a broker is gone: it leaves its ISRs, and what it led has no leader
- * until somebody elects one (R6.14). Of several it is the one of the lowest id. */
+ * until somebody elects one, with controller.auto.elect the controller at once (R6.14). Of several it is the one of the lowest id. */
 static enum hw_status clock_end_session(struct hw_cluster *cluster, struct hw_error *error)
 {
     for (size_t i = 0; i < cluster->broker_count; i++) {
