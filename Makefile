@@ -99,8 +99,8 @@ all: $(BUILD)/highwater.so $(if $(filter build,$(BUILD)),highwater.so) live-libr
 
 core-programs: $(CORE_TESTS)
 
-# What `make test` needs built.
-programs: all $(CORE_TESTS) $(SQL_TESTS) $(BUILD)/golden_sql $(if $(HAS_LIVE),$(LIVE_TESTS))
+# What `make test` needs built; tests/layers.sh looks at every object.
+programs: all $(EXT_OBJ) $(CORE_TESTS) $(SQL_TESTS) $(BUILD)/golden_sql $(if $(HAS_LIVE),$(LIVE_TESTS))
 
 $(BUILD)/highwater.so: $(LIBRARY_OBJ)
 	@echo "  LINK  $@"
